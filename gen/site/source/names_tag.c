@@ -6,7 +6,7 @@
 
 enum { LONGEST_WORD = 20 };
 
-// Words that mean a language without being a tag.
+// Words that mean a language without being a tag, in the order of their first letters.
 static const struct {
     str word, tag;
 } words[] = {
@@ -17,8 +17,10 @@ static const struct {
 
 str names_word(str tag)
 {
-    for (size_t i = 0; i < sizeof words / sizeof *words && tag.len <= LONGEST_WORD; i++)
-        if (tag.len == words[i].word.len && str_eq_nocase(tag, words[i].word))
+    char first = tag.len && tag.len <= LONGEST_WORD ? ascii_lower(tag.ptr[0]) : 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words && words[i].word.ptr[0] <= first; i++)
+        if (words[i].word.ptr[0] == first && tag.len == words[i].word.len &&
+            str_eq_nocase(tag, words[i].word))
             return words[i].tag;
     return tag;
 }

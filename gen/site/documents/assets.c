@@ -106,13 +106,13 @@ static void read_script(struct assets *all, struct asset *x, str text)
     buf_free(&out);
 }
 
-void assets_clean(const struct asset *x, buf *bytes, struct diag *d)
+bool assets_clean(const struct asset *x, buf *bytes, struct diag *d)
 {
     size_t place;
     buf out = BUF_INIT;
     str ending = x->name.len < 4 ? STR_NONE : str_slice(x->name, x->name.len - 4, x->name.len);
     if (x->kind == ASSET_TEMPLATE || !str_eq_nocase(ending, STR(".svg")))
-        return;
+        return false;
     enum svg_clean how = svg_clean(buf_view(bytes), &out, &place);
     if (how != SVG_SAME && d)
         diag_add(d, D_SVG_SCRIPT, DIAG_AT(x->path, buf_view(bytes), place), "%s",
@@ -124,6 +124,7 @@ void assets_clean(const struct asset *x, buf *bytes, struct diag *d)
         buf_str(bytes, buf_view(&out));
     }
     buf_free(&out);
+    return how != SVG_SAME;
 }
 
 // d may be NULL: nothing is said then.
@@ -140,10 +141,7 @@ static bool read_asset(const struct assets *const_all, struct asset *x, struct d
             diag_add(d, D_IO_READ, DIAG_FILE(x->path), "%s", strerror(errno));
         x->state = d ? ASSET_BROKEN : ASSET_UNREAD;
     } else {
-        size_t size = bytes.len;
-        uint64_t hash = str_hash(buf_view(&bytes));
-        assets_clean(x, &bytes, d);
-        if (bytes.len != size || str_hash(buf_view(&bytes)) != hash)
+        if (assets_clean(x, &bytes, d))
             x->bytes = arena_str(&all->arena, buf_view(&bytes));
         if (is_stylesheet(x))
             read_stylesheet(all, x, buf_view(&bytes), d);

@@ -53,8 +53,8 @@ struct asset *assets_lookup(const struct site *site, str path);
 // The file that keeps its name at this address; NULL when there is none.
 struct asset *assets_static(const struct site *site, str url);
 // Takes what runs out of the bytes of a content file that is an SVG; says so in d, which may be
-// NULL.
-void assets_clean(const struct asset *x, buf *bytes, struct diag *d);
+// NULL. Whether they have changed.
+bool assets_clean(const struct asset *x, buf *bytes, struct diag *d);
 // Reads x, unless it is read or known. False after io-read.
 bool assets_read(const struct site *site, struct asset *x, struct diag *d);
 // What is published of x where it is not the file as it is, else ""; a known one is read for that.

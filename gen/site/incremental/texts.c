@@ -73,20 +73,26 @@ str texts_find(struct cache *c, str tag, str url)
     return STR_NONE;
 }
 
-void texts_add(buf *entries, str url, str text)
+void texts_begin(buf *file)
 {
-    pack_str(entries, url);
-    pack_str(entries, text);
+    buf_clear(file);
+    pack_u64(file, 0);
 }
 
-void texts_save(str dir, str tag, uint64_t digest, str entries)
+void texts_add(buf *file, str url, str text)
 {
-    buf path = BUF_INIT, all = BUF_INIT;
-    pack_u64(&all, str_hash(entries));
-    buf_str(&all, entries);
+    pack_str(file, url);
+    pack_str(file, text);
+}
+
+void texts_save(str dir, str tag, uint64_t digest, buf *file)
+{
+    buf path = BUF_INIT;
+    uint64_t sum = str_hash(str_slice(buf_view(file), sizeof sum, file->len));
+    memcpy(file->ptr, &sum, sizeof sum);
     if (fs_remove_tree(path_of(dir, tag, digest, &path)) == 0)  // whatever it is
-        fs_write(path.ptr, buf_view(&all));
-    buf_free(&path), buf_free(&all);
+        fs_write(path.ptr, buf_view(file));
+    buf_free(&path);
 }
 
 static bool is_named(str dir, const struct cache *c, const char *path)

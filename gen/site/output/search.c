@@ -73,7 +73,8 @@ struct indexing {
     str *files;  // [site.language_count], as workers packed them; "" for one that is as it was
     buf *out;    // in a worker: of the language that it is at
     str first, folder;
-    struct index *index;  // of a worker
+    struct index *index;  // of a worker, as is
+    buf texts;            // the file of a language's texts
 };
 
 // In a worker. Leaves for each file: url, hash, size, whether it was written, whether it is new.
@@ -110,12 +111,13 @@ static void job(void *ctx, size_t index, buf *out)
     const struct site *site = &b->site;
     const struct language *l = x->languages[index];
     struct diag *d = diag_new((struct diag_options){0});
-    buf said = BUF_INIT, files = BUF_INIT, texts = BUF_INIT;
+    buf said = BUF_INIT, files = BUF_INIT;
     b->emit.diag = d;
     x->out = &files;
     x->first = b->view_site.search_index[l->index];
     x->folder = folder_of(x->first, &b->site.arena);
     index_begin(x->index, l->tag);
+    texts_begin(&x->texts);
     for (size_t i = 0; i < site->document_count; i++) {
         const struct page *p = nav_page(site, site->documents[i], l);
         const struct rendered_page *r = rendered_of(b, i, l->index);
@@ -123,15 +125,15 @@ static void job(void *ctx, size_t index, buf *out)
             continue;
         str text = r->search.len ? r->search : texts_find(b->old, l->tag, r->url);
         index_page(x->index, r->url, p->title, text);
-        texts_add(&texts, r->url, text);
+        texts_add(&x->texts, r->url, text);
     }
     index_files(x->index, settings_synonyms(&site->settings, l->tag), put_file, x);
-    texts_save(site->settings.cache_dir, l->tag, x->digests[l->index], buf_view(&texts));
+    texts_save(site->settings.cache_dir, l->tag, x->digests[l->index], &x->texts);
     if (diag_count(d, DIAG_NOTE))
         diag_pack(d, &said);
     pack_str(out, buf_view(&said));
     buf_str(out, buf_view(&files));
-    buf_free(&said), buf_free(&files), buf_free(&texts);
+    buf_free(&said), buf_free(&files);
     diag_free(d);
 }
 
@@ -204,7 +206,7 @@ static bool find_changed(struct indexing *x)
 
 void search_write(struct build *b)
 {
-    struct indexing x = {.build = b};
+    struct indexing x = {.build = b, .texts = BUF_INIT};
     struct diag *outer = b->emit.diag;
     if (b->site.settings.search == SEARCH_NONE)
         return;

@@ -338,7 +338,7 @@ static void sort_postings(struct writing *w)
     struct index *x = w->x;
     uint32_t *next = arena_new(&x->arena, uint32_t, x->group_count), sum = 0;
     w->first = arena_new(&x->arena, uint32_t, x->group_count);
-    w->postings = arena_new(&x->arena, struct posting, x->posting_count);
+    w->postings = index_sorted(x);
     for (size_t i = 0; i < x->posting_count; i++)
         x->groups[x->postings[i].group].count++;
     for (size_t i = 0; i < x->group_count; i++)

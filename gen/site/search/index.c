@@ -41,6 +41,18 @@ static void *more(void *items, size_t count, size_t *cap, size_t size)
     return items;
 }
 
+struct posting *index_sorted(struct index *x)
+{
+    if (x->sorted_cap < x->posting_cap) {
+        free(x->sorted);
+        x->sorted_cap = x->posting_cap;
+        x->sorted = malloc(x->sorted_cap * sizeof *x->sorted);
+        if (!x->sorted)
+            buf_no_memory();
+    }
+    return x->sorted;
+}
+
 static uint32_t new_group(struct index *x)
 {
     x->groups = more(x->groups, x->group_count, &x->group_cap, sizeof *x->groups);

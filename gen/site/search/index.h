@@ -63,8 +63,8 @@ struct index {
     size_t group_count, group_cap;  // the first is of what is no word
     struct newest *newest;
     size_t newest_cap;  // of each group
-    struct posting *postings;
-    size_t posting_count, posting_cap;
+    struct posting *postings, *sorted;
+    size_t posting_count, posting_cap, sorted_cap;
     struct form *forms;
     size_t form_count, form_cap;
     struct indexed_unit *units;
@@ -80,6 +80,9 @@ struct index *index_new(void);
 void index_begin(struct index *x, str tag);
 // Adds a page that units_pack() has packed. The strings must live as long as x.
 void index_page(struct index *x, str url, str title, str packed);
+
+// Room for as many postings as there are.
+struct posting *index_sorted(struct index *x);
 
 // Of chunks.c: hands each of the index's files to put, the first one last. put is a sink: it
 // decides nothing, and the files of a large site are never in memory together. name: "" of the

@@ -29,4 +29,12 @@ static inline bool bytes16_any(bytes16 hits)
     return (half[0] | half[1]) != 0;
 }
 
+// Of how many it was true: each is 0xff then.
+static inline unsigned bytes16_count(bytes16 hits)
+{
+    uint64_t half[2], ones = 0x0101010101010101u;
+    memcpy(half, &hits, sizeof half);
+    return (unsigned)(((half[0] & ones) + (half[1] & ones)) * ones >> 56);
+}
+
 #endif

@@ -4,6 +4,7 @@
 // cmark-gfm's own columns are wrong on lazy continuation lines and in footnotes, so only its line
 // numbers of blocks are trusted; lines of a block's content are found as the tails of source lines,
 // and inlines by their text in the content.
+#include "gen/base/bytes16.h"
 #include "gen/text/cells.h"
 #include "gen/text/markdown_render.h"
 
@@ -372,30 +373,6 @@ str md_footnote_label(struct md *r, cmark_node *definition)
     return first;
 }
 
-typedef uint8_t bytes16 __attribute__((vector_size(16)));
-
-static bytes16 load16(const char *p)
-{
-    bytes16 v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
-
-// Adds the bytes of a mask that are set, each 0xff, by one multiplication.
-static unsigned count_set(bytes16 mask)
-{
-    uint64_t half[2], ones = 0x0101010101010101u;
-    memcpy(half, &mask, sizeof half);
-    return (unsigned)(((half[0] & ones) + (half[1] & ones)) * ones >> 56);
-}
-
-static bool any_set(bytes16 mask)
-{
-    uint64_t half[2];
-    memcpy(half, &mask, sizeof half);
-    return (half[0] | half[1]) != 0;
-}
-
 // What white space a text has: single spaces only, single spaces and line ends, or more.
 enum spacing { EVEN, WRAPPED, UNEVEN };
 
@@ -406,11 +383,11 @@ static size_t word_count(str s, enum spacing *spacing)
     bool wrapped = false, odd = s.len && (md_is_space(s.ptr[0]) || md_is_space(s.ptr[s.len - 1]));
     bytes16 lines = {0}, uneven = {0};
     for (; i + 16 <= s.len; i += 16) {
-        bytes16 v = load16(s.ptr + i), b = load16(s.ptr + i - 1);
+        bytes16 v = bytes16_at(s.ptr + i), b = bytes16_at(s.ptr + i - 1);
         bytes16 line = (bytes16)(v == '\n'), other = (bytes16)((v - '\t') < 5);
         bytes16 before = (bytes16)(b == ' ') | (bytes16)((b - '\t') < 5),
                 space = (bytes16)(v == ' ') | other;
-        words += count_set(before & ~space);
+        words += bytes16_count(before & ~space);
         lines |= line;
         uneven |= (other & ~line) | (before & space);
     }
@@ -420,7 +397,7 @@ static size_t word_count(str s, enum spacing *spacing)
         wrapped |= s.ptr[i] == '\n';
         odd |= (space && s.ptr[i] != ' ' && s.ptr[i] != '\n') || (before && space);
     }
-    *spacing = odd || any_set(uneven) ? UNEVEN : wrapped || any_set(lines) ? WRAPPED : EVEN;
+    *spacing = odd || bytes16_any(uneven) ? UNEVEN : wrapped || bytes16_any(lines) ? WRAPPED : EVEN;
     return words;
 }
 

@@ -86,29 +86,31 @@ static void put_space(struct reading *r)
         buf_char(r->text, ' ');
 }
 
-// Whether 16 bytes at p, and the one behind them, are plain: no entity, no white space but for
-// single spaces.
+// Of one byte, or of each of 16: what ends a word.
+#define ENDS_WORD(v) (((v) <= ' ') | ((v) == '&') | ((v) == '<'))
+
+// Whether 16 bytes at p, and the one behind them, are plain: no tag, no entity, no white space but
+// for single spaces.
 static bool is_plain(const char *p)
 {
     bytes16 v = bytes16_at(p), next = bytes16_at(p + 1);
-    return !bytes16_any((bytes16)(v < ' ') | (bytes16)(v == '&') |
-                        ((bytes16)(v == ' ') & ((bytes16)(next <= ' ') | (bytes16)(next == '&'))));
+    return !bytes16_any((bytes16)ENDS_WORD(v) & ~((bytes16)(v == ' ') & ~(bytes16)ENDS_WORD(next)));
 }
 
-// The end of what is copied as it is: neither an entity nor white space but for single spaces
-// between words. The first byte is of a word.
-static size_t plain_end(str html, size_t at, size_t end)
+// The end of what is copied as it is: neither a tag, nor an entity, nor white space but for single
+// spaces between words. The first byte is of a word.
+static size_t plain_end(str html, size_t at)
 {
     const char *p = html.ptr;
     size_t from = at;
-    while (at + 17 <= end && is_plain(p + at))
+    while (at + 17 <= html.len && is_plain(p + at))
         at += 16;
-    for (; at < end; at++) {
+    for (; at < html.len; at++) {
         unsigned char c = (unsigned char)p[at];
-        if (c > ' ' && c != '&')
+        if (!ENDS_WORD(c))
             continue;
-        bool between = c == ' ' && at > from && at + 1 < end && (unsigned char)p[at + 1] > ' ' &&
-                       p[at + 1] != '&';
+        bool between =
+            c == ' ' && at > from && at + 1 < html.len && !ENDS_WORD((unsigned char)p[at + 1]);
         if (!between)
             break;
     }
@@ -139,13 +141,15 @@ static size_t put_entity(str s, buf *out)
     return n ? n : 1;
 }
 
-// White space is one space, but for lines of code.
-static void put_text(struct reading *r, size_t end)
+// What is before the next tag. White space is one space, but for lines of code.
+static void put_text(struct reading *r)
 {
-    while (r->at < end) {
+    while (r->at < r->html.len) {
         char c = r->html.ptr[r->at];
-        if (c == '&') {
-            r->at += put_entity(str_slice(r->html, r->at, end), r->text);
+        if (c == '<') {
+            return;
+        } else if (c == '&') {
+            r->at += put_entity(str_slice(r->html, r->at, r->html.len), r->text);
         } else if ((unsigned char)c <= ' ') {  // control characters, too
             if (c == '\n' && r->in_pre)
                 end_line(r);
@@ -154,11 +158,10 @@ static void put_text(struct reading *r, size_t end)
             r->at++;
         } else {
             size_t from = r->at;
-            r->at = plain_end(r->html, r->at, end);
+            r->at = plain_end(r->html, r->at);
             buf_str(r->text, str_slice(r->html, from, r->at));
         }
     }
-    r->at = end;
 }
 
 // Behind the element that begins at r->at, as there is no other of its name in it.
@@ -234,19 +237,21 @@ static bool is_of_name(char c)
 // The tag at r->at, which is moved behind it, or behind what is left out.
 static void read_tag(struct reading *r)
 {
-    size_t from = r->at, end = from + str_find(str_slice(r->html, from, r->html.len), '>') + 1;
-    str tag = str_slice(r->html, from, end);
-    bool closes = tag.len > 1 && tag.ptr[1] == '/';
+    str rest = str_slice(r->html, r->at, r->html.len);
+    bool closes = rest.len > 1 && rest.ptr[1] == '/';
     size_t name_from = closes ? 2 : 1, name_to = name_from;
-    while (name_to < tag.len && is_of_name(tag.ptr[name_to]))
+    while (name_to < rest.len && is_of_name(rest.ptr[name_to]))
         name_to++;
-    str name = str_slice(tag, name_from, name_to);
+    str name = str_slice(rest, name_from, name_to);
+    // Most tags end with their name.
+    size_t len = name_to < rest.len && rest.ptr[name_to] == '>' ? name_to : str_find(rest, '>');
+    str tag = str_slice(rest, 0, len + 1);
     enum tag_kind kind = kind_of(name);
     if (!closes && (kind == HIDDEN || (str_eq(name, STR("a")) && is_hidden(tag)))) {
         pass_over(r, name);
         return;
     }
-    r->at = end < r->html.len ? end : r->html.len;
+    r->at += tag.len;
     if (str_eq(name, STR("pre")))
         r->in_pre = !closes;
     if (kind == HEADING && !closes)
@@ -266,7 +271,7 @@ struct text_section *page_text_sections(str html, arena *a, buf *text, size_t *c
     struct reading r = {.html = html, .text = text, .a = a};
     begin_section(&r, STR_NONE);
     while (r.at < html.len) {
-        put_text(&r, r.at + str_find(str_slice(html, r.at, html.len), '<'));
+        put_text(&r);
         if (r.at < html.len)
             read_tag(&r);
     }

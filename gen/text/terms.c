@@ -90,18 +90,23 @@ static enum letter_class class_of(uint32_t c)
     return terms_is_dense(c) ? DENSE : WORD;
 }
 
-static const struct letter *letter_of(struct terms *t, uint32_t c)
+static struct letter *new_block(uint32_t first)
+{
+    struct letter *block = calloc(BLOCK, sizeof *block);
+    if (!block)
+        buf_no_memory();
+    for (uint32_t i = 0; i < BLOCK; i++) {
+        uint32_t c = first + i, lower = (uint32_t)u_tolower((UChar32)c);
+        block[i] = (struct letter){lower, (uint8_t)class_of(c), lower == c};
+    }
+    return block;
+}
+
+static inline const struct letter *letter_of(struct terms *t, uint32_t c)
 {
     struct letter **block = &t->blocks[c / BLOCK];
-    if (!*block) {
-        *block = calloc(BLOCK, sizeof **block);
-        if (!*block)
-            buf_no_memory();
-        for (uint32_t i = 0, first = c / BLOCK * BLOCK; i < BLOCK; i++) {
-            uint32_t at = first + i, lower = (uint32_t)u_tolower((UChar32)at);
-            (*block)[i] = (struct letter){lower, (uint8_t)class_of(at), lower == at};
-        }
-    }
+    if (!*block)
+        *block = new_block(c / BLOCK * BLOCK);
     return &(*block)[c % BLOCK];
 }
 
@@ -119,21 +124,19 @@ static void word_add(struct part *w, const struct letter *l, str bytes)
     if (w->letters == MAX_LETTERS)
         return;
     w->letters++;
+    char *to = w->bytes + w->len;
     if (!l->same) {
-        w->len += utf8_put(w->bytes + w->len, l->lower);
+        w->len += utf8_put(to, l->lower);
         return;
     }
     for (size_t i = 0; i < bytes.len; i++)
-        w->bytes[w->len++] = bytes.ptr[i];
+        to[i] = bytes.ptr[i];
+    w->len += bytes.len;
 }
 
 static void word_end(struct terms *t, bool hyphen)
 {
     struct part *w = &t->word, *b = &t->before;
-    if (!w->len) {
-        t->joined = false;
-        return;
-    }
     if (w->letters > 1 || t->has_digit)
         t->visit(t->ctx, (str){w->bytes, w->len});
     if (t->joined) {
@@ -180,23 +183,34 @@ static const char word_byte[256] = {
     ['U'] = 'u', ['V'] = 'v', ['W'] = 'w', ['X'] = 'x', ['Y'] = 'y', ['Z'] = 'z',
 };
 
-// Adds the letters and digits of ASCII from at on; returns where they end.
+// Adds the letters and digits of ASCII from at on; returns where they end. Bytes are written from
+// here on that may be anything's, so what counts them is in variables of its own.
 static size_t add_ascii(struct terms *t, str text, size_t at)
 {
     struct part *w = &t->word;
-    for (char c; at < text.len && (c = word_byte[(unsigned char)text.ptr[at]]); at++) {
-        t->has_digit |= c <= '9';
-        if (w->letters == MAX_LETTERS)
-            continue;
-        w->bytes[w->len++] = c;
-        w->letters++;
+    size_t from = at, room = MAX_LETTERS - w->letters;
+    char *to = w->bytes + w->len, c;
+    bool has_digit = t->has_digit;
+    for (; at < text.len && (c = word_byte[(unsigned char)text.ptr[at]]); at++) {
+        has_digit |= c <= '9';
+        if (at - from < room)
+            to[at - from] = c;
     }
+    t->has_digit = has_digit;
+    size_t added = at - from < room ? at - from : room;
+    w->len += added;
+    w->letters += added;
     return at;
 }
 
 // The letter at *at, which is moved behind it.
-static const struct letter *next_letter(struct terms *t, str text, size_t *at)
+static inline const struct letter *next_letter(struct terms *t, str text, size_t *at)
 {
+    unsigned char first = (unsigned char)text.ptr[*at];
+    if (first < 0x80) {
+        ++*at;
+        return letter_of(t, first);
+    }
     size_t n;
     uint32_t c = utf8_next(str_slice(text, *at, text.len), &n);
     *at += n;
@@ -215,6 +229,22 @@ static size_t add_letters(struct terms *t, str text, size_t at)
     return at;
 }
 
+// Visits the pairs of signs from at on, as they stand in the text: before is where the last sign
+// begins. Returns where they end.
+static size_t add_pairs(struct terms *t, str text, size_t before, size_t at)
+{
+    for (size_t from = at; at < text.len && (unsigned char)text.ptr[at] >= 0x80;
+         before = at, at = from) {
+        const struct letter *l = next_letter(t, text, &from);
+        if (l->class != DENSE || !l->same)
+            break;
+        t->visit(t->ctx, str_slice(text, before, from));
+        t->dense_run++;
+        t->last_dense = l->lower;
+    }
+    return at;
+}
+
 static void add_letter(struct terms *t, const struct letter *l, str bytes)
 {
     if (t->dense_run && l->class != DENSE)
@@ -224,7 +254,10 @@ static void add_letter(struct terms *t, const struct letter *l, str bytes)
         t->has_digit |= l->class == DIGIT;
         return;
     }
-    word_end(t, l->class == HYPHEN);
+    if (t->word.len)
+        word_end(t, l->class == HYPHEN);
+    else
+        t->joined = false;
     if (l->class == DENSE)
         dense_add(t, l->lower);
 }
@@ -253,8 +286,12 @@ void terms_scan(struct terms *t, str text, void (*visit)(void *ctx, str term), v
         add_letter(t, l, str_slice(text, from, at));
         if (l->class == WORD)
             at = add_letters(t, text, at);
+        else if (l->class == DENSE && l->same)
+            at = add_pairs(t, text, from, at);
         last = (enum letter_class)l->class;
     }
     dense_end(t);
-    word_end(t, false);
+    if (t->word.len)
+        word_end(t, false);
+    t->joined = false;
 }

@@ -2,6 +2,7 @@
 // group knows its units.
 #include "gen/site/search/index.h"
 
+#include <endian.h>
 #include <libstemmer.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,6 +142,18 @@ static uint32_t group_of(struct index *x, str term)
     return (uint32_t)(uintptr_t)*slot;
 }
 
+// One to eight bytes as a number.
+static uint64_t packed8(const char *p, size_t n)
+{
+    if (n < 4)
+        return (uint64_t)(uint8_t)p[0] | (uint64_t)(uint8_t)p[n / 2] << n / 2 * 8 |
+               (uint64_t)(uint8_t)p[n - 1] << (n - 1) * 8;
+    uint32_t head, tail;
+    memcpy(&head, p, 4);
+    memcpy(&tail, p + n - 4, 4);
+    return le32toh(head) | (uint64_t)le32toh(tail) << (n - 4) * 8;
+}
+
 // Eight bytes at a time, each time multiplied by an odd number with many bits (2^64 / golden
 // ratio). No two words of eight bytes at most have the same: each step can be undone, and no byte
 // is 0.
@@ -148,9 +161,7 @@ static uint64_t hash_of(str s)
 {
     uint64_t h = 0;
     for (size_t i = 0; i < s.len; i += 8) {
-        uint64_t part = 0;
-        memcpy(&part, s.ptr + i, s.len - i < 8 ? s.len - i : 8);
-        h = (h ^ part) * 0x9E3779B97F4A7C15u;
+        h = (h ^ packed8(s.ptr + i, s.len - i < 8 ? s.len - i : 8)) * 0x9E3779B97F4A7C15u;
         h ^= h >> 32;
     }
     return h;

@@ -54,8 +54,20 @@ static void put_folded(uint32_t c, const UNormalizer2 *nfkd, buf *out)
             buf_utf8(out, (uint32_t)u_tolower(parts[i]));
 }
 
+static bool is_ascii(str s)
+{
+    unsigned char all = 0;
+    for (size_t i = 0; i < s.len; i++)
+        all |= (unsigned char)s.ptr[i];
+    return all < 0x80;
+}
+
 void terms_fold(str term, buf *out)
 {
+    if (is_ascii(term)) {
+        buf_str(out, str_slice(term, 0, TERM_LETTERS));
+        return;
+    }
     UErrorCode e = U_ZERO_ERROR;
     const UNormalizer2 *nfkd = unorm2_getNFKDInstance(&e);
     size_t start = out->len;

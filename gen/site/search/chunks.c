@@ -155,21 +155,42 @@ static uint64_t head_of(str text)
     return head;
 }
 
-static int by_text(const void *pa, const void *pb)
+static int by_text(const void *a, const void *b)
 {
-    const struct place *a = pa, *b = pb;
-    return a->head != b->head ? (a->head < b->head ? -1 : 1)
-                              : str_cmp(a->form->text, b->form->text);
+    return str_cmp(((const struct place *)a)->form->text, ((const struct place *)b)->form->text);
+}
+
+// By heads, a byte of them at a time, the last first; then those with the same head by their texts.
+// A third of the instructions of comparing them all.
+static void sort_places(struct place *places, struct place *spare, size_t count)
+{
+    for (unsigned shift = 0; shift < 64; shift += 8) {
+        size_t next[257] = {0};
+        for (size_t i = 0; i < count; i++)
+            next[(places[i].head >> shift & 255) + 1]++;
+        for (size_t i = 1; i < 256; i++)
+            next[i] += next[i - 1];
+        for (size_t i = 0; i < count; i++)
+            spare[next[places[i].head >> shift & 255]++] = places[i];
+        struct place *filled = spare;
+        spare = places, places = filled;
+    }
+    for (size_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && places[end].head == places[i].head;)
+            end++;
+        if (end - i > 1)
+            qsort(places + i, end - i, sizeof *places, by_text);
+    }
 }
 
 static void sort_forms(struct index *x)
 {
     struct place *places = arena_new(&x->arena, struct place, x->form_count);
+    struct place *spare = arena_new(&x->arena, struct place, x->form_count);
     struct form *sorted = arena_new(&x->arena, struct form, x->form_count);
     for (size_t i = 0; i < x->form_count; i++)
         places[i] = (struct place){head_of(x->forms[i].text), &x->forms[i]};
-    if (x->form_count)
-        qsort(places, x->form_count, sizeof *places, by_text);
+    sort_places(places, spare, x->form_count);  // eight times from one to the other
     for (size_t i = 0; i < x->form_count; i++)
         sorted[i] = *places[i].form;
     if (x->form_count)

@@ -1,5 +1,5 @@
 // Owns the comparison of a DeepSpeed file with the trainer's before it. SRC: transformers
-// integrations/deepspeed.py, HfTrainerDeepSpeedConfig.fill_match and trainer_config_finalize.
+// integrations/deepspeed.py, HfTrainerDeepSpeedConfig.trainer_config_process and fill_match.
 
 #include "calc/parse/agreement.h"
 
@@ -9,56 +9,111 @@
 
 enum { MIXED_BFLOAT16 = 2, MIXED_FLOAT16 };  // of facts.def
 
-// What the trainer's file has for the key, as DeepSpeed's would have it.
-static uint64_t trainers(const struct vram *v, const char *own)
+// What both files say: DeepSpeed's key, the trainer's name for it.
+enum agreement { MICRO, ACCUMULATION, BATCH, CLIPPING, BF16, FP16, AGREEMENTS };
+
+static const struct {
+    const char *key, *own;
+} SAME[AGREEMENTS] = {
+    [MICRO] = {"train_micro_batch_size_per_gpu", "per_device_train_batch_size"},
+    [ACCUMULATION] = {"gradient_accumulation_steps", "gradient_accumulation_steps"},
+    [BATCH] = {"train_batch_size",
+               "n_gpu x per_device_train_batch_size x gradient_accumulation_steps"},
+    [CLIPPING] = {"gradient_clipping", "max_grad_norm"},
+    [BF16] = {"bf16.enabled", "bf16"},
+    [FP16] = {"fp16.enabled", "fp16"},
+};
+
+static uint64_t micro(const struct vram *v)
 {
-    if (text_equal(own, text_len(own), "bf16"))
-        return v->facts.mixed == MIXED_BFLOAT16;
-    if (text_equal(own, text_len(own), "fp16"))
-        return v->facts.mixed == MIXED_FLOAT16;
-    if (text_equal(own, text_len(own), "gradient_accumulation_steps"))
-        return v->config.gradient_accumulation_steps;
     return v->facts.micro ? v->facts.micro : v->config.batch_size;
 }
 
-// A number or a word for yes or no; false: "auto", or what the table of keys refuses.
-static bool read_value(struct span value, uint64_t *out)
+// What the trainer's file has for the key, as DeepSpeed's would have it.
+static uint64_t trainers(const struct vram *v, enum agreement which)
 {
-    uint64_t n = 0;
+    const struct vram_config *c = &v->config;
+    switch (which) {
+    case BF16: return v->facts.mixed == MIXED_BFLOAT16;
+    case FP16: return v->facts.mixed == MIXED_FLOAT16;
+    case ACCUMULATION: return c->gradient_accumulation_steps;
+    case CLIPPING: return c->grad_clip;
+    case BATCH: return c->n_gpu * micro(v) * c->gradient_accumulation_steps;
+    default: return micro(v);
+    }
+}
+
+// A number or a word for yes or no; false: "auto", or what the table of keys refuses.
+static bool read_value(struct span value, enum agreement which, uint64_t *out)
+{
+    bool overflow = false, whole = which != CLIPPING;
     *out = value_is_true(value);
     if (value_is_true(value) || value_is_false(value))
         return true;
-    for (size_t i = 0; i < value.len; i++) {
-        if (value.at[i] < '0' || value.at[i] > '9' || n > 1000000)
-            return false;
-        n = n * 10 + (uint64_t)(value.at[i] - '0');
+    if (!text_to_millionths(value.at, value.len, out, &overflow) || overflow ||
+        (whole && *out % 1000000))
+        return false;
+    *out /= whole ? 1000000 : 1;
+    return true;
+}
+
+// A step's sequences are the product that the trainer calculates, by the number of GPUs that it is
+// started on. Where nothing says that number, this does.
+static bool take_gpus(struct vram *v, uint64_t said)
+{
+    uint64_t one = micro(v) * v->config.gradient_accumulation_steps;
+    bool known = v->places[FIELD_n_gpu].line || v->facts.processes || v->config.n_gpu > 1;
+    if (known || said % one || said / one < 1 || said / one > vram_field_at(FIELD_n_gpu)->max)
+        return false;
+    v->config.n_gpu = said / one;
+    return true;
+}
+
+// The trainer's value as its file would have it.
+static void write_trainers(const struct vram *v, enum agreement which, struct text_line *line)
+{
+    char digits[24];
+    size_t at = sizeof digits;
+    uint64_t n = trainers(v, which);
+    *line = (struct text_line){{0}, 0};
+    if (which == CLIPPING) {
+        config_append_value(line, &v->config, FIELD_grad_clip);
+        return;
     }
-    *out = n;
-    return value.len > 0;
+    digits[--at] = 0;
+    do
+        digits[--at] = (char)('0' + n % 10);
+    while (n /= 10);
+    text_append(line, digits + at);
+}
+
+static int differs(struct parse *p, const struct entry *e, enum agreement which)
+{
+    struct text_line own;
+    write_trainers(p->v, which, &own);
+    err_set(&p->v->err, MESSAGE_deepspeed_differs, e->value_pos, NO_FIELD,
+            ARGS(arg_part("key", e->key.at, e->key.len),
+                 arg_part("value", e->value.at, e->value.len), arg_text("own", SAME[which].own),
+                 arg_text("trainers", own.text)));
+    return parse_report(p);
+}
+
+static int check_entry(struct parse *p, const struct entry *e)
+{
+    uint64_t said;
+    for (int i = 0; i < AGREEMENTS; i++)
+        if (span_is(e->key, SAME[i].key) && read_value(e->value, (enum agreement)i, &said) &&
+            said != trainers(p->v, (enum agreement)i) && !(i == BATCH && take_gpus(p->v, said)))
+            return differs(p, e, (enum agreement)i);
+    return VRAM_OK;
 }
 
 int check_agreement(struct parse *p)
 {
-    static const struct {
-        const char *key, *own;
-    } same[] = {{"train_micro_batch_size_per_gpu", "per_device_train_batch_size"},
-                {"gradient_accumulation_steps", "gradient_accumulation_steps"},
-                {"bf16.enabled", "bf16"},
-                {"fp16.enabled", "fp16"}};
     struct entry e;
     int rc = VRAM_OK;
-    uint64_t said;
     while (rc == VRAM_OK && p->v->facts.trainer && parse_entry(p, &e))
-        for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
-            if (!span_is(e.key, same[i].key) || !read_value(e.value, &said) ||
-                said == trainers(p->v, same[i].own))
-                continue;
-            err_set(&p->v->err, MESSAGE_deepspeed_differs, e.value_pos, NO_FIELD,
-                    ARGS(arg_part("key", e.key.at, e.key.len),
-                         arg_part("value", e.value.at, e.value.len), arg_text("own", same[i].own),
-                         arg_u64("trainers", trainers(p->v, same[i].own))));
-            rc = parse_report(p);
-        }
+        rc = check_entry(p, &e);
     parse_rewind(p);
     return rc;
 }

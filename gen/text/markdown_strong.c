@@ -9,11 +9,15 @@
 #include "gen/base/bytes16.h"
 #include "gen/text/markdown_render.h"
 
-// A "**" in a text, and which side of a pair it may be.
+// A "**", as a text of its own, and which side of a pair it may be.
 struct mark {
     cmark_node *node;
-    size_t at;
     bool opens, closes;
+};
+
+struct marks {
+    struct mark *items;
+    size_t count, cap;
 };
 
 static bool is_east_asian(UChar32 c)
@@ -39,6 +43,7 @@ static UChar32 beside(struct md *r, cmark_node *other)
     return !other || kind == K_SOFTBREAK || kind == K_LINEBREAK ? 0 : 0xFFFC;
 }
 
+// Of the "**" at a place of n's text.
 static struct mark mark_at(struct md *r, cmark_node *n, str text, size_t at)
 {
     int32_t back = (int32_t)at, on = (int32_t)at + 2, length = (int32_t)text.len;
@@ -55,9 +60,7 @@ static struct mark mark_at(struct md *r, cmark_node *n, str text, size_t at)
          room_behind = !behind || u_isUWhiteSpace(behind);
     bool sign_before = is_punctuation(before), sign_behind = is_punctuation(behind);
     // The rules for delimiter runs, with a letter of these languages as good as a space.
-    return (struct mark){.node = n,
-                         .at = at,
-                         .opens = !room_behind && (!sign_behind || room_before || sign_before ||
+    return (struct mark){.opens = !room_behind && (!sign_behind || room_before || sign_before ||
                                                    is_east_asian(before)),
                          .closes = !room_before && (!sign_before || room_behind || sign_behind ||
                                                     is_east_asian(behind))};
@@ -70,28 +73,11 @@ static cmark_node *new_text(struct md *r, str s)
     return n;
 }
 
-// Everything between two marks becomes bold. The text behind the second, to go on with.
-static cmark_node *wrap(struct md *r, struct mark open, struct mark close)
+static cmark_node *put_text(struct md *r, cmark_node *before, str s)
 {
-    cmark_node *strong = cmark_node_new_with_mem(CMARK_NODE_STRONG, r->mem), *behind = close.node;
-    str first = arena_str(r->a, md_literal(open.node)),
-        last = arena_str(r->a, md_literal(close.node));
-    cmark_node_insert_after(open.node, strong);
-    cmark_node_set_literal(open.node, arena_c(r->a, str_slice(first, 0, open.at)));
-    if (open.node == close.node) {
-        cmark_node_append_child(strong, new_text(r, str_slice(first, open.at + 2, close.at)));
-        cmark_node_insert_after(strong,
-                                behind = new_text(r, str_slice(last, close.at + 2, last.len)));
-        return behind;
-    }
-    cmark_node_append_child(strong, new_text(r, str_slice(first, open.at + 2, first.len)));
-    for (cmark_node *n = cmark_node_next(strong), *next; n != close.node; n = next) {
-        next = cmark_node_next(n);
-        cmark_node_append_child(strong, n);
-    }
-    cmark_node_append_child(strong, new_text(r, str_slice(last, 0, close.at)));
-    cmark_node_set_literal(close.node, arena_c(r->a, str_slice(last, close.at + 2, last.len)));
-    return behind;
+    cmark_node *n = new_text(r, s);
+    cmark_node_insert_before(before, n);
+    return n;
 }
 
 // The next "**" of a text from *at on, no part of a longer run; false at its end.
@@ -108,28 +94,21 @@ static bool next_mark(str text, size_t *at)
     return false;
 }
 
-// A pair costs a copy of the text that it is in, so that a text has to be short.
-enum { MAX_TEXT = 16384 };
-
 // Whether a "**" has no partner, or bold text is in bold text: marks were taken for the wrong side
 // then.
 static bool is_wrong(struct md *r, cmark_node *parent)
 {
-    size_t length = 0;
-    bool wrong = false;
-    for (cmark_node *n = cmark_node_first_child(parent); n && length <= MAX_TEXT;
-         n = cmark_node_next(n)) {
+    for (cmark_node *n = cmark_node_first_child(parent); n; n = cmark_node_next(n)) {
         size_t at = 0;
-        bool text = md_kind(r, n) == K_TEXT;
-        length += text ? md_literal(n).len : 4;
-        wrong = wrong || (text && next_mark(md_literal(n), &at));
-        for (cmark_node *in = md_kind(r, n) == K_STRONG ? cmark_node_first_child(n) : NULL; in;
-             in = cmark_node_next(in)) {
-            length += md_kind(r, in) == K_TEXT ? md_literal(in).len : 4;
-            wrong = wrong || md_kind(r, in) == K_STRONG;
-        }
+        enum md_kind kind = md_kind(r, n);
+        if (kind == K_TEXT && next_mark(md_literal(n), &at))
+            return true;
+        for (cmark_node *in = kind == K_STRONG ? cmark_node_first_child(n) : NULL; in;
+             in = cmark_node_next(in))
+            if (md_kind(r, in) == K_STRONG)
+                return true;
     }
-    return wrong && length <= MAX_TEXT;
+    return false;
 }
 
 // Pairs that were found beside a mark without one may be the wrong ones: they become text again.
@@ -150,22 +129,62 @@ static void unwrap(struct md *r, cmark_node *parent)
     cmark_consolidate_text_nodes(parent);
 }
 
+// Takes a text apart: each mark that may be a side of a pair becomes a text of its own.
+static void split(struct md *r, cmark_node *n, struct marks *marks)
+{
+    str text = arena_str(r->a, md_literal(n));
+    size_t done = 0;
+    for (size_t at = 0; next_mark(text, &at); at += 2) {
+        struct mark m = mark_at(r, n, text, at);
+        if (!m.opens && !m.closes)
+            continue;
+        put_text(r, n, str_slice(text, done, at));
+        m.node = put_text(r, n, STR("**"));
+        marks->items = arena_grow(r->a, marks->items, marks->count, &marks->cap, marks->count + 1,
+                                  sizeof *marks->items);
+        marks->items[marks->count++] = m;
+        done = at + 2;
+    }
+    if (done)
+        cmark_node_set_literal(n, arena_c(r->a, str_slice(text, done, text.len)));
+}
+
+static void drop(cmark_node *n)
+{
+    cmark_node_unlink(n);
+    cmark_node_free(n);
+}
+
+// Everything between two marks becomes bold.
+static void wrap(struct md *r, cmark_node *open, cmark_node *close)
+{
+    cmark_node *strong = cmark_node_new_with_mem(CMARK_NODE_STRONG, r->mem);
+    cmark_node_insert_before(open, strong);
+    for (cmark_node *n = cmark_node_next(open), *next; n != close; n = next) {
+        next = cmark_node_next(n);
+        cmark_node_append_child(strong, n);
+    }
+    drop(open);
+    drop(close);
+}
+
 static void pair(struct md *r, cmark_node *parent)
 {
+    struct marks marks = {0};
     struct mark open = {.node = NULL};
-    for (cmark_node *n = cmark_node_first_child(parent); n; n = cmark_node_next(n)) {
-        for (size_t at = 0; md_kind(r, n) == K_TEXT && next_mark(md_literal(n), &at);) {
-            struct mark m = mark_at(r, n, md_literal(n), at);
-            at += 2;
-            if (open.node && m.closes) {
-                n = wrap(r, open, m);
-                at = 0;
-                open.node = NULL;
-            } else if (m.opens) {
-                open = m;
-            }
+    for (cmark_node *n = cmark_node_first_child(parent); n; n = cmark_node_next(n))
+        if (md_kind(r, n) == K_TEXT)
+            split(r, n, &marks);
+    for (size_t i = 0; i < marks.count; i++) {
+        struct mark m = marks.items[i];
+        if (open.node && m.closes) {
+            wrap(r, open.node, m.node);
+            open.node = NULL;
+        } else if (m.opens) {
+            open = m;
         }
     }
+    cmark_consolidate_text_nodes(parent);
 }
 
 // Whether a text has "**" and a letter of these languages: UTF-8's E3 to ED begin their common

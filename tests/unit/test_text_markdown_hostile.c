@@ -213,12 +213,12 @@ static void every_row_ends_in_time(void **state)
     }
 }
 
-// Lists within lists, runs of backticks, and references whose names collide: these grow with their
-// number.
+// Lists within lists, runs of backticks, references whose names collide, and bold text in Korean:
+// these grow with their number.
 static void rows_that_grow(void **state)
 {
     (void)state;
-    buf lists = BUF_INIT, ticks = BUF_INIT, notes = BUF_INIT;
+    buf lists = BUF_INIT, ticks = BUF_INIT, notes = BUF_INIT, bold = BUF_INIT;
     for (int i = 0; i < 500; i++) {
         buf_printf(&lists, "%*s* a\n", 2 * i, "");
         buf_printf(&notes, "[^%d]\n\n[^%d]: x\n\n", i, i);
@@ -228,7 +228,13 @@ static void rows_that_grow(void **state)
         for (int k = 0; k < i; k++)
             buf_char(&ticks, '`');
     }
+    for (int i = 0; i < 1 + 200 / SHORTER; i++) {
+        for (int k = 0; k < 700; k++)
+            buf_lit(&bold, "가**(a)**나");
+        buf_lit(&bold, "\n\n");
+    }
     limit(LIMIT_S);
+    render("bold in paragraphs", buf_view(&bold), false, false);
     render("lists", buf_view(&lists), false, false);
     render("backticks", buf_view(&ticks), false, false);
     render("footnotes", buf_view(&notes), false, false);
@@ -236,9 +242,10 @@ static void rows_that_grow(void **state)
     buf_free(&lists);
     buf_free(&ticks);
     buf_free(&notes);
+    buf_free(&bold);
 }
 
-static void the_memory_of_a_refused_table_is_never_taken(void **state)
+static void none_takes_much_memory(void **state)
 {
     (void)state;
 #ifdef BASE_HOSTILE
@@ -262,7 +269,7 @@ int main(void)
         cmocka_unit_test(every_row_ends_in_time),
         cmocka_unit_test(foreign_rows_end_in_time),
         cmocka_unit_test(rows_that_grow),
-        cmocka_unit_test(the_memory_of_a_refused_table_is_never_taken),
+        cmocka_unit_test(none_takes_much_memory),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }

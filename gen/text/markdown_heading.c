@@ -49,36 +49,21 @@ void md_anchor_add(struct md *r, str id)
     res->anchors[res->anchor_count++] = arena_str(r->a, id);
 }
 
-// The node behind n and all that is in it; root at the end.
-static cmark_node *next_outside(cmark_node *n, cmark_node *root)
-{
-    while (n != root && !cmark_node_next(n))
-        n = cmark_node_parent(n);
-    return n == root ? root : cmark_node_next(n);
-}
-
 // The slug of a heading's text. Values of cells are left out: an id must not change with a number.
 static void slug_of(struct md *r, buf *out, cmark_node *heading)
 {
     str code;
     buf text = BUF_INIT;
     bool cell = false;
-    for (cmark_node *n = cmark_node_first_child(heading); n && n != heading;) {
+    for (cmark_node *n = md_next_node(heading, heading), *next; n; n = next) {
         enum md_kind kind = md_kind(r, n);
-        if (kind == K_STRONG && md_foreign_is(n)) {  // the words of a badge are no part of an id
-            n = next_outside(n, heading);
-            continue;
-        }
+        bool badge = kind == K_STRONG && md_foreign_is(n);  // its words are no part of an id
+        next = badge ? md_behind_node(n, heading) : md_next_node(n, heading);
         cell = kind == K_CODE && cell_inline(md_literal(n), &code);
         if (kind == K_TEXT || (kind == K_CODE && !cell))
             buf_str(&text, md_literal(n));
         else if (kind == K_SOFTBREAK || kind == K_LINEBREAK)
             buf_char(&text, ' ');
-        if (cmark_node_first_child(n)) {
-            n = cmark_node_first_child(n);
-            continue;
-        }
-        n = next_outside(n, heading);
     }
     slug_text(r->o->slugs, buf_view(&text), out);
     buf_free(&text);
@@ -192,16 +177,17 @@ void md_first_anchor(struct md *r)
 void md_title_drop(struct md *r, cmark_node *root)
 {
     cmark_node *n = cmark_node_first_child(root);
-    buf own = BUF_INIT, title = BUF_INIT;
     while (n && !md_is(n, CMARK_NODE_HEADING))
         n = cmark_node_next(n);
-    str id = n && cmark_node_get_heading_level(n) == 1 ? take_explicit_id(r, n) : STR_NONE;
+    if (!n || cmark_node_get_heading_level(n) != 1)
+        return;
+    buf own = BUF_INIT, title = BUF_INIT;
+    cmark_node *last = cmark_node_last_child(n);
+    str written = md_is(last, CMARK_NODE_TEXT) ? arena_str(r->a, md_literal(last)) : STR_NONE;
+    str id = take_explicit_id(r, n);
     slug_text(r->o->slugs, r->o->title, &title);
-    if (n)
-        slug_of(r, &own, n);
-    bool same =
-        n && cmark_node_get_heading_level(n) == 1 && str_eq(buf_view(&own), buf_view(&title));
-    if (same) {
+    slug_of(r, &own, n);
+    if (str_eq(buf_view(&own), buf_view(&title))) {
         struct md_options with = *r->o;
         const struct md_options *before = r->o;
         with.first_id = id.len ? id : arena_str(r->a, buf_view(&own));
@@ -210,6 +196,8 @@ void md_title_drop(struct md *r, cmark_node *root)
         r->o = before;
         cmark_node_unlink(n);
         cmark_node_free(n);
+    } else if (id.len) {
+        cmark_node_set_literal(last, written.ptr);  // it is another heading's, and stays there
     }
     buf_free(&own);
     buf_free(&title);

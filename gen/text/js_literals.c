@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "gen/text/js_declarations.h"
 #include "gen/text/js_string.h"
 
 enum { MAX_DEPTH = 24, MAX_NODES = 20000, MAX_NAMES = 6 };
@@ -11,15 +12,11 @@ enum { MAX_DEPTH = 24, MAX_NODES = 20000, MAX_NAMES = 6 };
 struct scanner {
     const struct js_text *js;
     str text;
+    struct js_declarations *declared;  // of text
     size_t at;
     size_t *nodes;
     unsigned depth, names;
 };
-
-static bool is_name_byte(char c)
-{
-    return ascii_is_alnum(c) || c == '_' || c == '$' || (c & 0x80);
-}
 
 static char byte(const struct scanner *s, size_t ahead)
 {
@@ -94,8 +91,8 @@ static void skip_token(struct scanner *s, char before)
     bool value = before && strchr("(,=:[!&|?{};", before);
     if (is_quote(c)) {
         read_string(s);
-    } else if (is_name_byte(c)) {
-        while (is_name_byte(byte(s, 0)))
+    } else if (js_is_name_byte(c)) {
+        while (js_is_name_byte(byte(s, 0)))
             s->at++;
     } else if (c == '/' && value) {
         skip_pattern(s);
@@ -114,15 +111,15 @@ static void skip_to_end(struct scanner *s)
         if (depth == 0 && strchr(",;)]}", c))
             return;
         depth += strchr("([{", c) ? 1 : strchr(")]}", c) ? -1 : 0;
-        before = c;
         skip_token(s, before);
+        before = c;
     }
 }
 
 static str read_name(struct scanner *s)
 {
     size_t from = s->at;
-    while (is_name_byte(byte(s, 0)))
+    while (js_is_name_byte(byte(s, 0)))
         s->at++;
     return str_slice(s->text, from, s->at);
 }
@@ -222,8 +219,8 @@ static size_t find_word(str text, str word, size_t from)
         at += str_search(str_slice(text, at, text.len), word);
         if (at >= text.len)
             break;
-        bool starts = at == 0 || !is_name_byte(text.ptr[at - 1]);
-        if (starts && (at + word.len == text.len || !is_name_byte(text.ptr[at + word.len])))
+        bool starts = at == 0 || !js_is_name_byte(text.ptr[at - 1]);
+        if (starts && (at + word.len == text.len || !js_is_name_byte(text.ptr[at + word.len])))
             return at;
     }
     return text.len;
@@ -267,6 +264,7 @@ static struct yaml_node *file_value(struct scanner *s, str path)
     diag_free(quiet);
     struct scanner in = *s;
     in.text = bytes, in.at = 0, in.names++;
+    in.declared = &(struct js_declarations){0};
     return root || !bytes.len || s->names >= MAX_NAMES ? root : exported(&in);
 }
 
@@ -323,9 +321,9 @@ static struct yaml_node *named(struct scanner *s, str name)
 {
     if (s->names >= MAX_NAMES || !name.len)
         return empty(s);
-    for (size_t at = find_word(s->text, name, 0); at < s->text.len;
-         at = find_word(s->text, name, at + 1)) {
-        struct yaml_node *value = declared_at(s, at, name);
+    for (const struct js_declaration *d = js_declarations_of(s->declared, s->text, name, s->js->a);
+         d; d = d->next) {
+        struct yaml_node *value = declared_at(s, d->at, name);
         if (value)
             return value;
     }
@@ -351,7 +349,7 @@ static struct yaml_node *read_named(struct scanner *s)
         return file;
     struct yaml_node *value = byte(s, 0) == '.' ? empty(s) : named(s, name);
     if (value->kind == YAML_SCALAR && !value->text.len) {
-        while (!is_spent(s) && (is_name_byte(byte(s, 0)) || byte(s, 0) == '.'))
+        while (!is_spent(s) && (js_is_name_byte(byte(s, 0)) || byte(s, 0) == '.'))
             s->at++;
         skip_blank(s);
         bool other =
@@ -392,7 +390,7 @@ static struct yaml_node *read_value(struct scanner *s)
         value = read_list(s);
     else if (c == '{')
         value = read_map(s);
-    else if (is_name_byte(c))
+    else if (js_is_name_byte(c))
         value = read_named(s);
     else
         value = empty(s);
@@ -414,7 +412,7 @@ static size_t find_key(struct scanner *s, str key, bool *shorthand)
         str word = STR_NONE;
         if (is_quote(first))
             word = read_string(s);
-        else if (is_name_byte(first))
+        else if (js_is_name_byte(first))
             word = read_name(s);
         else
             skip_token(s, before);
@@ -433,11 +431,17 @@ static size_t find_key(struct scanner *s, str key, bool *shorthand)
     return best;
 }
 
+static struct scanner scan(const struct js_text *js, size_t *nodes,
+                           struct js_declarations *declared)
+{
+    return (struct scanner){.js = js, .text = js->text, .nodes = nodes, .declared = declared};
+}
+
 struct yaml_node *js_value(const struct js_text *js, str key)
 {
     size_t nodes = 0;
     bool shorthand = false;
-    struct scanner s = {.js = js, .text = js->text, .nodes = &nodes};
+    struct scanner s = scan(js, &nodes, &(struct js_declarations){0});
     s.at = find_key(&s, key, &shorthand);
     if (s.at == s.text.len)
         return NULL;
@@ -447,7 +451,7 @@ struct yaml_node *js_value(const struct js_text *js, str key)
 struct yaml_node *js_declared(const struct js_text *js, str name)
 {
     size_t nodes = 0;
-    struct scanner s = {.js = js, .text = js->text, .nodes = &nodes};
+    struct scanner s = scan(js, &nodes, &(struct js_declarations){0});
     struct yaml_node *n = named(&s, name);
     return n->kind == YAML_SCALAR && !n->text.len ? NULL : n;
 }
@@ -455,6 +459,6 @@ struct yaml_node *js_declared(const struct js_text *js, str name)
 struct yaml_node *js_exported(const struct js_text *js)
 {
     size_t nodes = 0;
-    struct scanner s = {.js = js, .text = js->text, .nodes = &nodes};
+    struct scanner s = scan(js, &nodes, &(struct js_declarations){0});
     return exported(&s);
 }

@@ -72,17 +72,8 @@ static void alt_node(struct md *r, cmark_node *n)
 // The text below an image, as an attribute's value.
 void md_alt_text(struct md *r, cmark_node *image)
 {
-    for (cmark_node *n = cmark_node_first_child(image); n && n != image;) {
+    for (cmark_node *n = image; (n = md_next_node(n, image));)
         alt_node(r, n);
-        if (cmark_node_first_child(n)) {
-            n = cmark_node_first_child(n);
-            continue;
-        }
-        while (n != image && !cmark_node_next(n))
-            n = cmark_node_parent(n);
-        if (n != image)
-            n = cmark_node_next(n);
-    }
 }
 
 bool md_is_formula_span(cmark_node *n)
@@ -208,7 +199,7 @@ static void put_url(struct md *r, str url)
         escape_url(r->out, url);
 }
 
-static void put_title(struct md *r, cmark_node *n)
+void md_put_title(struct md *r, cmark_node *n)
 {
     str title = md_title(n);
     if (!title.len)
@@ -228,7 +219,7 @@ void md_link_enter(struct md *r, cmark_node *n)
     buf_lit(r->out, "<a href=\"");
     put_url(r, md_url(n));
     buf_char(r->out, '"');
-    put_title(r, n);
+    md_put_title(r, n);
     buf_char(r->out, '>');
 }
 
@@ -250,7 +241,7 @@ void md_image(struct md *r, cmark_node *n)
     buf_lit(r->out, "\" alt=\"");
     md_alt_text(r, n);
     buf_char(r->out, '"');
-    put_title(r, n);
+    md_put_title(r, n);
     if (r->o->gaps)
         md_gap_size(r);
     buf_lit(r->out, " loading=\"lazy\" decoding=\"async\">");

@@ -31,14 +31,9 @@ bool md_formula_displayed(const struct md_formula *f)
     return f->display;
 }
 
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 static bool is_blank(const char *s)
 {
-    while (is_space(*s))
+    while (md_is_space(*s))
         s++;
     return !*s;
 }
@@ -140,11 +135,12 @@ static size_t dollar_end(const char *s, size_t from, bool twice)
         return 0;
     bool alone = twice && is_blank(s + behind);
     for (size_t i = 0; alone && i + 2 < from; i++)
-        alone = is_space(s[i]);
+        alone = md_is_space(s[i]);
     if (alone)
         return end;
     bool price = !twice && is_price((str){s + from, end - from});
-    return price || is_space(s[from]) || is_space(s[end - 1]) || is_letter_or_digit(s + behind)
+    return price || md_is_space(s[from]) || md_is_space(s[end - 1]) ||
+                   is_letter_or_digit(s + behind)
                ? 0
                : end;
 }

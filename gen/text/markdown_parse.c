@@ -232,8 +232,6 @@ static unsigned safe_extensions(struct md *r, str body)
 static void prepare(struct md *r)
 {
     md_footnotes_prepare(r, r->root);
-    if (!r->o->plain || r->note_count)
-        md_lines(r);
     if (r->o->plain)
         return;
     if (r->o->title.len)
@@ -263,7 +261,7 @@ static void parse(struct md *r)
     memcpy(r->kinds, own_kinds, sizeof r->kinds);
     if (r->own[2])
         md_elements_unwrap(r, r->root);
-    if (read.ptr != body.ptr || r->o->foreign & MD_FOREIGN_LIQUID || r->own[0])
+    if (r->hidden || r->o->foreign & MD_FOREIGN_LIQUID || r->own[0])
         md_foreign_show(r, r->root);
     if (r->o->foreign & MD_FOREIGN_ATTRIBUTES && str_find(body, '{') < body.len)
         md_attributes_apply(r, r->root);

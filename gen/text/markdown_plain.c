@@ -30,14 +30,6 @@ static void list_enter(struct md *r, cmark_node *n)
         buf_printf(r->out, "<ol start=\"%d\">\n", cmark_node_get_list_start(n));
 }
 
-static void list_leave(struct md *r, cmark_node *n)
-{
-    if (cmark_node_get_list_type(n) == CMARK_BULLET_LIST)
-        buf_lit(r->out, "</ul>\n");
-    else
-        buf_lit(r->out, "</ol>\n");
-}
-
 static void item_enter(struct md *r, cmark_node *n)
 {
     md_cr(r);
@@ -48,12 +40,6 @@ static void item_enter(struct md *r, cmark_node *n)
         buf_lit(r->out, "<input type=\"checkbox\" checked=\"\" disabled=\"\" /> ");
     else
         buf_lit(r->out, "<input type=\"checkbox\" disabled=\"\" /> ");
-}
-
-static void item_leave(struct md *r, cmark_node *n)
-{
-    (void)n;
-    buf_lit(r->out, "</li>\n");
 }
 
 static void code_block(struct md *r, cmark_node *n)
@@ -257,21 +243,10 @@ static void code(struct md *r, cmark_node *n)
     buf_lit(r->out, "</code>");
 }
 
-// The address and title of a link or image, attribute by attribute.
 static void put_address(struct md *r, str url)
 {
     if (r->o->unsafe || url_is_safe(url))
         escape_href(r->out, url);
-}
-
-static void put_title(struct md *r, cmark_node *n)
-{
-    str title = md_title(n);
-    if (!title.len)
-        return;
-    buf_lit(r->out, " title=\"");
-    escape_quoted(r->out, title);
-    buf_char(r->out, '"');
 }
 
 static void link_enter(struct md *r, cmark_node *n)
@@ -279,7 +254,7 @@ static void link_enter(struct md *r, cmark_node *n)
     buf_lit(r->out, "<a href=\"");
     put_address(r, md_url(n));
     buf_char(r->out, '"');
-    put_title(r, n);
+    md_put_title(r, n);
     buf_char(r->out, '>');
 }
 
@@ -290,7 +265,7 @@ static void image(struct md *r, cmark_node *n)
     buf_lit(r->out, "\" alt=\"");
     md_alt_text(r, n);
     buf_char(r->out, '"');
-    put_title(r, n);
+    md_put_title(r, n);
     buf_lit(r->out, " />");
     r->skip_children = true;
 }
@@ -298,8 +273,8 @@ static void image(struct md *r, cmark_node *n)
 const struct md_handler md_plain_handlers[K_COUNT] = {
     [K_DOCUMENT] = {NULL, document_leave},
     [K_QUOTE] = {quote_enter, quote_leave},
-    [K_LIST] = {list_enter, list_leave},
-    [K_ITEM] = {item_enter, item_leave},
+    [K_LIST] = {list_enter, md_list_leave},
+    [K_ITEM] = {item_enter, md_item_leave},
     [K_CODE_BLOCK] = {code_block, NULL},
     [K_HTML_BLOCK] = {md_html_block, NULL},
     [K_PARAGRAPH] = {paragraph_enter, paragraph_leave},

@@ -215,6 +215,9 @@ extern const struct md_handler md_site_handlers[K_COUNT];
 void md_cr(struct md *r);
 str md_word(const struct md *r, enum md_word word);
 bool md_in_tight_list(cmark_node *paragraph);
+// markdown_site.c, for both tables
+void md_list_leave(struct md *r, cmark_node *n);
+void md_item_leave(struct md *r, cmark_node *n);
 
 // markdown_inline.c; the first group serves both tables
 void md_emph_enter(struct md *r, cmark_node *n);
@@ -226,6 +229,8 @@ void md_strike_leave(struct md *r, cmark_node *n);
 void md_softbreak(struct md *r, cmark_node *n);
 void md_link_leave(struct md *r, cmark_node *n);
 void md_alt_text(struct md *r, cmark_node *image);
+// The title attribute of a link or picture that has one.
+void md_put_title(struct md *r, cmark_node *n);
 // Whether n is a code span between two dollar signs, as GitHub writes formulas: $`x^2`$.
 bool md_is_formula_span(cmark_node *n);
 void md_text(struct md *r, cmark_node *n);

@@ -169,7 +169,7 @@ static void list_enter(struct md *r, cmark_node *n)
     buf_lit(r->out, ">\n");
 }
 
-static void list_leave(struct md *r, cmark_node *n)
+void md_list_leave(struct md *r, cmark_node *n)
 {
     if (cmark_node_get_list_type(n) == CMARK_BULLET_LIST)
         buf_lit(r->out, "</ul>\n");
@@ -190,7 +190,7 @@ static void item_enter(struct md *r, cmark_node *n)
         put_box(r, cmark_gfm_extensions_get_tasklist_item_checked(n));
 }
 
-static void item_leave(struct md *r, cmark_node *n)
+void md_item_leave(struct md *r, cmark_node *n)
 {
     (void)n;
     buf_lit(r->out, "</li>\n");
@@ -315,8 +315,8 @@ static void custom_leave(struct md *r, cmark_node *n)
 const struct md_handler md_site_handlers[K_COUNT] = {
     [K_DOCUMENT] = {NULL, md_footnotes_end},
     [K_QUOTE] = {quote_enter, quote_leave},
-    [K_LIST] = {list_enter, list_leave},
-    [K_ITEM] = {item_enter, item_leave},
+    [K_LIST] = {list_enter, md_list_leave},
+    [K_ITEM] = {item_enter, md_item_leave},
     [K_CODE_BLOCK] = {md_code_block, NULL},
     [K_HTML_BLOCK] = {md_html_block, NULL},
     [K_CUSTOM_BLOCK] = {custom_enter, custom_leave},

@@ -78,11 +78,23 @@ static void flush_literal(struct compiler *c)
     buf_clear(&c->literal);
 }
 
-// Lua as it is, its comments left out and its lines kept.
 static void put_code(struct compiler *c, size_t from, size_t to)
 {
+    buf_str(c->out, str_slice(c->source, from, to));
+}
+
+// Of what is left out only the line ends stay, so that messages of Lua name the template's lines.
+static void put_lines(struct compiler *c, size_t from, size_t to)
+{
     for (size_t i = from; i < to; i++)
-        buf_char(c->out, c->source.ptr[i]);
+        if (c->source.ptr[i] == '\n')
+            buf_char(c->out, '\n');
+}
+
+static void note_lines(struct compiler *c, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++)
+        c->newlines += c->source.ptr[i] == '\n';
 }
 
 // Whether indentation here is of no use to a reader: between elements, not inside pre.
@@ -134,12 +146,11 @@ static void take_line(struct compiler *c, size_t open)
     c->line_start = true;
 }
 
-// Finds the end of a tag ("%}" or "}}") from c->at on, with its code's tokens. False at the end of
-// the file.
 struct span {
     size_t from, to;
 };
 
+// A statement or a value.
 struct tag {
     size_t open;
     struct span code[128];  // pieces between comments
@@ -148,7 +159,7 @@ struct tag {
 
 static void add_piece(struct tag *t, size_t from, size_t to)
 {
-    if (t->pieces && t->pieces == sizeof t->code / sizeof *t->code)
+    if (t->pieces == sizeof t->code / sizeof *t->code)
         t->code[t->pieces - 1].to = to;
     else if (to > from)
         t->code[t->pieces++] = (struct span){from, to};
@@ -163,6 +174,8 @@ static size_t comment_end(str source, size_t start, size_t end, str closer)
     return start + str_search(body, closer);
 }
 
+// Goes from c->at behind the end of a tag ("%}" or "}}") and notes its code without comments. False
+// at the end of the file.
 static bool find_close(struct compiler *c, str closer, struct tag *t)
 {
     size_t at = c->at, start, piece = c->at;
@@ -187,21 +200,17 @@ static bool find_close(struct compiler *c, str closer, struct tag *t)
     }
 }
 
-// Newlines between from and to that are not in the pieces: those of comments.
+// A tag's code.
 static void put_pieces(struct compiler *c, const struct tag *t, size_t to)
 {
     size_t at = t->open;
-    for (size_t i = 0; i <= t->pieces; i++) {
-        size_t next = i < t->pieces ? t->code[i].from : to;
-        for (; at < next; at++)
-            if (c->source.ptr[at] == '\n')
-                buf_char(c->out, '\n');
-        if (i == t->pieces)
-            break;
+    for (size_t i = 0; i < t->pieces; i++) {
+        put_lines(c, at, t->code[i].from);
         put_code(c, t->code[i].from, t->code[i].to);
         buf_char(c->out, ' ');
         at = t->code[i].to;
     }
+    put_lines(c, at, to);
 }
 
 static void compile_value(struct compiler *c, size_t open)
@@ -327,9 +336,8 @@ static void put_statements(struct compiler *c, const struct tag *t)
     for (size_t i = 0; i < t->pieces; i++) {
         str piece = str_slice(c->source, 0, t->code[i].to);
         size_t at = t->code[i].from, start;
-        for (; done < at; done++)
-            if (c->source.ptr[done] == '\n')
-                buf_char(c->out, '\n');
+        put_lines(c, done, at);
+        done = at;
         enum lua_token kind;
         while ((kind = template_token(piece, &at, &start)) != LUA_TOKEN_END) {
             put_code(c, done, at);
@@ -344,9 +352,7 @@ static void put_statements(struct compiler *c, const struct tag *t)
         buf_char(c->out, ' ');
         done = piece.len;
     }
-    for (; done < c->at; done++)
-        if (c->source.ptr[done] == '\n')
-            buf_char(c->out, '\n');
+    put_lines(c, done, c->at);
 }
 
 // {% include "name" %} and {% once "scope" %}: a word and one string. False when the tag is
@@ -400,8 +406,7 @@ static void compile_statement(struct compiler *c, size_t open)
     }
     size_t end = c->at;
     if (compile_special(c, &t)) {
-        for (size_t i = open; i < end; i++)
-            c->newlines += c->source.ptr[i] == '\n';
+        note_lines(c, open, end);
     } else {
         flush_literal(c);
         put_statements(c, &t);
@@ -418,8 +423,7 @@ static void compile_comment(struct compiler *c, size_t open)
         c->at = c->source.len;
         return;
     }
-    for (size_t i = open; i < end; i++)
-        c->newlines += c->source.ptr[i] == '\n';
+    note_lines(c, open, end);
     c->at = end + 2;
     take_line(c, open);
 }

@@ -9,11 +9,6 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
 }
 
-static bool is_letter(char c)
-{
-    return ascii_is_letter(c);
-}
-
 static bool name_is(const struct html_context *c, const char *name)
 {
     size_t n = strlen(name);
@@ -114,7 +109,7 @@ static void tag_start(struct html_context *c, char b)
         c->closing = true;
     } else if (b == '!' || b == '?') {
         to(c, HTML_MARKUP);
-    } else if (is_letter(b)) {
+    } else if (ascii_is_letter(b)) {
         c->state = HTML_TAG_NAME;
         name_start(c, b);
     } else {

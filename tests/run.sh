@@ -11,7 +11,8 @@
 #   tests/*.sh, tests/{cli,spec,calc,kernels}/*.sh   a script: likewise
 #   tests/cli/*.txt       "$ command" lines, each followed by what it wants to print (both streams) and, when its
 #                         exit code is not 0, "[exit N]"; all run in one fresh folder that holds a copy of
-#                         tests/cli/NAME/ if that is there; vramdoc and vramcalc are found; $ROOT is the repository
+#                         tests/cli/NAME/ if that is there; vramdoc and vramcalc are found; $ROOT is the repository;
+#                         lines that begin with "%%" are comments
 #   tests/sites/NAME/     copied to a fresh folder and built there by `vramdoc build` with the words of its file
 #                         `args` (else: -c site.yaml if there is one, -s content) and -o out; setup.sh runs before, what
 #                         cannot be kept in git is made by it. Every file of wanted/ must be in out/ with the same bytes,
@@ -81,7 +82,7 @@ run_unit() {
     report "$name" "$p" "$f" "$s" "$work/log"
 }
 
-# Runs the "$ " lines of a transcript and writes the transcript as it came out.
+# Runs the "$ " lines of a transcript and writes the transcript as it came out, comments where they were.
 replay() {
     while IFS= read -r line; do
         case $line in
@@ -92,7 +93,7 @@ replay() {
             cat "$work/out"
             [ ! -s "$work/out" ] || [ -z "$(tail -c 1 "$work/out")" ] || echo '[no newline]'
             [ $rc -eq 0 ] || echo "[exit $rc]" ;;
-        '#'*) printf '%s\n' "$line" ;;
+        '%%'*) printf '%s\n' "$line" ;;
         esac
     done
 }

@@ -6,53 +6,55 @@
 
 // ---- what the estimate expects ---------------------------------------------------------------
 
-struct expected {
-    struct vram *v;
-    uint64_t peak, event, peak_event;  // events counted from 1
-    struct live_item *by_id;
-    size_t cap;
-    struct live_set set;
+// A storage of the estimate, and the events, counted from 1, that made it and freed it.
+struct storage {
+    struct live_item item;
+    uint64_t born, died;  // born 0: there is none of this number
 };
 
-static int find_peak(void *ctx, const struct vram_event *e)
+struct expected {
+    struct vram *v;
+    uint64_t peak, event, peak_event;
+    struct storage *by_id;
+    size_t cap;
+};
+
+static int note_event(void *ctx, const struct vram_event *e)
 {
     struct expected *x = ctx;
+    size_t before = x->cap;
     x->event++;
     if (e->live > x->peak) {
         x->peak = e->live;
         x->peak_event = x->event;
     }
-    return 0;
-}
-
-static int keep_alive(void *ctx, const struct vram_event *e)
-{
-    struct expected *x = ctx;
-    size_t before = x->cap;
     if (mem_grow(&x->v->mem, (void **)&x->by_id, &x->cap, (size_t)e->id + 1, sizeof *x->by_id) !=
         VRAM_OK)
         return VRAM_ENOMEM;
     for (size_t i = before; i < x->cap; i++)
-        x->by_id[i].bytes = 0;
-    x->by_id[e->id] = (struct live_item){.bytes = e->is_free ? 0 : e->bytes,
-                                         .file = span_of(e->op),
-                                         .name = span_of(e->name),
-                                         .category = e->category};
-    return ++x->event == x->peak_event;
+        x->by_id[i].born = 0;
+    if (e->is_free)
+        x->by_id[e->id].died = x->event;
+    else
+        x->by_id[e->id] = (struct storage){.item = {.bytes = e->bytes,
+                                                    .file = span_of(e->op),
+                                                    .name = span_of(e->name),
+                                                    .category = e->category},
+                                           .born = x->event,
+                                           .died = UINT64_MAX};
+    return 0;
 }
 
 // The tensors that are alive at the estimate's peak.
 static int expect(struct vram *v, struct live_set *out)
 {
     struct expected x = {.v = v};
-    int rc = vram_trace(v, find_peak, &x);
-    x.event = 0;
-    if (rc == VRAM_OK)
-        rc = vram_trace(v, keep_alive, &x);
-    rc = rc == 1 ? VRAM_OK : rc;
-    for (size_t i = 0; i < x.cap && rc == VRAM_OK; i++)
-        if (x.by_id[i].bytes)
-            rc = live_set_add(out, &v->mem, x.by_id[i]);
+    int rc = vram_trace(v, note_event, &x);
+    for (size_t i = 0; i < x.cap && rc == VRAM_OK; i++) {
+        const struct storage *s = &x.by_id[i];
+        if (s->born && s->born <= x.peak_event && s->died > x.peak_event && s->item.bytes)
+            rc = live_set_add(out, &v->mem, s->item);
+    }
     mem_free(&v->mem, x.by_id, x.cap * sizeof *x.by_id);
     if (rc == VRAM_OK)
         live_set_sort(out);

@@ -41,6 +41,8 @@ enum when {
     ADAPTED_GATE,
     ADAPTED_UP,
     ADAPTED_DOWN,
+    BARE_INNER,
+    BARE_DOWN,
     RING,
     RING_GROUPED,
     RING_REPEATED,
@@ -66,6 +68,7 @@ enum { KEPT_BUFFERS = B_LOW_0 };  // those that backward can get
 // left out where it does not hold.
 enum { GIVE = 104, WEIGHT = 208, CONDITION = 236, END = 255 };
 _Static_assert((int)PLACES <= (int)GIVE, "buffers and what is done with them are numbered apart");
+_Static_assert((int)CONDITION + (int)WHENS <= (int)END, "a condition is no end");
 #define IF(when) (CONDITION + when)
 #define T(id) B_##id
 #define G(id) (GIVE + B_##id)
@@ -210,6 +213,8 @@ static void run_open(struct run *r, struct graph *g)
     r->takes[BITS] = g->m->c.quantization != QUANTIZATION_NONE;
     for (unsigned i = 0; i < sizeof adapted / sizeof *adapted; i++)
         r->takes[adapted[i].when] = lora_is_adapted(g, false, weights[adapted[i].weight]);
+    r->takes[BARE_INNER] = !r->takes[ADAPTED_GATE] && !r->takes[ADAPTED_UP];
+    r->takes[BARE_DOWN] = !r->takes[ADAPTED_DOWN];
 }
 
 static void run_take(struct run *r, unsigned id)

@@ -157,6 +157,17 @@ says("Qwen1.5 is of a version", {group = "Qwen1.5 speed benchmark", task = "infe
 says("LitGPT's tutorials are of its tables' code", {group = "litgpt/finetune_lora", framework = "lit-gpt 0cc02afa, torch 2.1", precision = "bf16-true",
   method = "Finetuning with LoRA on 1 GPU bnb.fp4"}, "lora_rank=8 lora_targets=q+v framework_version=0.1 quantization=nf4")
 
+local tune = {group = "torchtune/README", framework = "torchtune", model = "Llama 3.1 8B", precision = "bf16", method = "LoRA",
+  checkpointing = "?", optimizer = "AdamW", other = "compile"}
+says("torchtune's table of September 2024", tune, "torch=2.6 lora_targets=q+v lora_rank=8 optimizer=adamw_fused cross_entropy=chunked_output " ..
+  "checkpointing=block compile=true", "quantization")
+tune.method = "QLoRA"
+says("and QLoRA of that month, of every layer", tune, "lora_targets=all quantization=nf4_double")
+tune.method, tune.model, tune.n_gpu = "LoRA", "Llama 3.1 70B", "8"
+says("and 70B, of k, too", tune, "lora_targets=q+k+v lora_rank=16 parallel=fsdp2")
+tune.group, tune.framework, tune.model, tune.n_gpu = "torchtune/README ladder", "torchtune 0.4-0.6", "Llama-3.2-3B", "1"
+says("its later table, of what came then", tune, "lora_targets=q+v+o+gate+up+down lora_rank=64")
+
 -- ---- checkpointing, cards, remarks ----------------------------------------------------------
 
 says("every block", {checkpointing = "block, reentrant"}, "checkpointing=block use_reentrant=true")

@@ -119,8 +119,11 @@ def steps_of(model, opt, steps, clip, micro):
         opt.zero_grad(set_to_none=True)
 
 
-def tune_model(family, layers, lora, quantize):
-    """torchtune's Llama 3 in the family's widths."""
+TUNE_MODULES = {"q": "q_proj", "k": "k_proj", "v": "v_proj", "o": "output_proj"}
+
+
+def tune_model(family, layers, lora, quantize, targets):
+    """torchtune's Llama 3 in the family's widths; targets: what has adapters, "q+v", or of the last layers "mlp"."""
     from torchtune.models.llama3 import llama3, lora_llama3
     w = models.WIDTHS[family]
     words = dict(vocab_size=w["vocab_size"], num_layers=layers, num_heads=w["num_attention_heads"],
@@ -128,19 +131,20 @@ def tune_model(family, layers, lora, quantize):
                  intermediate_dim=w["intermediate_size"])
     if not lora:
         return llama3(**words)
-    return lora_llama3(["q_proj", "v_proj", "output_proj"], apply_lora_to_mlp=True, lora_rank=lora, lora_alpha=16,
-                         quantize_base=quantize, **words)
+    names = targets.split("+")
+    return lora_llama3([TUNE_MODULES[n] for n in names if n != "mlp"], apply_lora_to_mlp="mlp" in names, lora_rank=lora,
+                       lora_alpha=16, quantize_base=quantize, **words)
 
 
 def tune(family, layers, batch, seq, compile=False, checkpoint="", offload=False, lora=0, quantize=False, chunks=0,
-         optimizer="fused", inside=False, steps=2):
+         optimizer="fused", inside=False, targets="q+v+o+mlp", steps=2):
     """torchtune's single-device recipes: blocks compiled in place, the checkpoint wrapper around them."""
     from torchtune import modules, training
     from torchtune.modules.loss import CEWithChunkedOutputLoss
     from torchtune.modules.peft import get_adapter_params, set_trainable_params
     torch.set_default_dtype(torch.bfloat16)
     with torch.device("cuda"):
-        model = tune_model(family, layers, lora, quantize)
+        model = tune_model(family, layers, lora, quantize, targets)
     torch.set_default_dtype(torch.float32)
     if lora:
         set_trainable_params(model, get_adapter_params(model))

@@ -122,12 +122,13 @@ end
 
 -- ---- torchtune ------------------------------------------------------------------------------
 
--- recipes/configs/**/*_lora*.yaml: until 0.3 q and v; then every layer of the blocks but k. The rank is 8 for 7B and 8B, 16 for
--- 70B, 64 for the small Llamas of version 3.2.
+-- recipes/configs/**/*_lora*.yaml: until 0.3 q and v, of 70B k, too, and of *_qlora*.yaml every layer of the blocks; then every
+-- layer but k. The rank is 8 for 7B and 8B, 16 for 70B, 64 for the small Llamas of version 3.2.
 local function tune_adapters(facts, version)
-  local rank = facts.model:find("70b") and 16 or facts.model:find("llama%-3%.2") and 64 or 8
+  local large = facts.model:find("70b")
+  local rank = large and 16 or facts.model:find("llama%-3%.2") and 64 or 8
   facts.rank = facts.rank or rank
-  facts.targets = facts.targets or (version < 0.3 and "q+v" or "q+v+o+gate+up+down")
+  facts.targets = facts.targets or version >= 0.4 and "q+v+o+gate+up+down" or facts.quantized_adapters and "all" or large and "q+k+v" or "q+v"
   facts.dropout = "0"
   if facts.quantized_adapters then facts.quantized = "nf4_double" end
 end
@@ -135,7 +136,7 @@ end
 -- A commit has no version: then PyTorch's says which half of 2024 it is.
 local function tune_version(facts)
   local torch = facts.torch and tonumber(facts.torch:match("%.(%d+)"))
-  return tonumber(facts.versions.torchtune) or (torch and torch < 5 and 0.2) or 0.6
+  return tonumber(facts.versions.torchtune) or facts.release or (torch and torch < 5 and 0.2) or 0.6
 end
 
 -- README, "Optimization flags": each line adds to the one above, LoRA and QLoRA without what stands last.
@@ -169,8 +170,8 @@ local function tune(facts, column)
   if facts.trained == "lora" then tune_adapters(facts, version) end
   -- The recipes checkpoint every block by default, and the tables do not say otherwise.
   if facts.checkpointing_unsaid then facts.checkpointing = "block" end
-  if not facts.optimizer then facts.optimizer = version < 0.4 and "adamw_foreach" or "adamw_fused" end
-  facts.loss = version < 0.4 and "upcast" or "chunked_output"
+  if not facts.optimizer then facts.optimizer = version < 0.3 and "adamw_foreach" or "adamw_fused" end
+  facts.loss = version < 0.3 and "upcast" or "chunked_output"
   if tonumber(column.n_gpu) > 1 then facts.parallel = version < 0.3 and "fsdp1" or "fsdp2" end
   if facts.compiled_row then facts.compile = (facts.compiled_row == "qlora") == (facts.quantized_adapters == true) end
   if column.seq:lower():find("alpaca", 1, true) then facts.length = longest_alpaca end
@@ -179,6 +180,12 @@ end
 -- README of 0.2: the lines with a star use bitsandbytes' PagedAdamW: full fine-tuning on one GPU, and of 70B.
 local function tune_02(facts, column)
   if facts.trained == "all" and (column.n_gpu == "1" or facts.model:find("70b")) then facts.optimizer = "adamw_paged" end
+  return tune(facts, column)
+end
+
+-- README of today: its table came in September 2024 (commit 30b8519e), after 0.3.0.
+local function tune_2024(facts, column)
+  facts.release = 0.3
   return tune(facts, column)
 end
 
@@ -290,8 +297,9 @@ sources.list = {
   {name = "torchtune", match = "^torchtune/README ladder", framework = "torchtune", reading = tune_ladder, facts = {adapters = "base", accumulation = 1, clip = "0"}},
   {name = "torchtune", match = "^torchtune/README v0%.2", framework = "torchtune", reading = tune_02, facts = {adapters = "base", accumulation = 1, clip = "0", first_card = true},
     readings = {"peak memory per GPU is taken as max_memory_reserved of rank 0, as the recipes of 0.2 log it beside the others"}},
-  {name = "torchtune", match = "^torchtune/README$", framework = "torchtune", torch = "2.6", reading = tune, facts = {adapters = "base", accumulation = 1, clip = "0"},
-    readings = {"the checkpointing that its table does not name is that of the recipes: every block"}},
+  {name = "torchtune", match = "^torchtune/README$", framework = "torchtune", torch = "2.6", reading = tune_2024, facts = {adapters = "base", accumulation = 1, clip = "0"},
+    readings = {"its table is of September 2024 (commit 30b8519e): adapters are those of the recipes between 0.3.0 and 0.3.1, and so is the "
+      .. "checkpointing that it does not name: every block"}},
   {name = "torchtune", match = "^torchtune/", framework = "torchtune", reading = tune, facts = {adapters = "base", accumulation = 1, clip = "0"}},
   {name = "torchtitan", match = "^torchtitan/202412", framework = "torchtitan", reading = titan_2024,
     facts = {accumulation = 1, clip = "1", float8_gather = true},

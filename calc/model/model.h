@@ -117,6 +117,10 @@ uint64_t model_adapted_width(const struct vram_config *c);
 // blocks, or what forward saves, of eager blocks without checkpointing, too.
 bool model_offloads_form(const struct vram_config *c);
 
+// Whether axolotl's fused functions for adapters are modelled for such a run: lora_kernels. Never
+// in the page's build.
+bool model_fuses_adapters(const struct vram_config *c);
+
 // Whether torch.compile of each block by itself is modelled for a configuration without "auto".
 bool model_compiles_blocks(const struct vram_config *c);
 

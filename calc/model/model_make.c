@@ -6,9 +6,9 @@
 #include "calc/base/size.h"
 #include "calc/model/framework.h"
 #include "calc/model/gguf.h"
-#include "calc/model/layout.h"
 #include "calc/model/model_count.h"
 #include "calc/model/precision.h"
+#include "calc/model/quantization.h"
 #include "calc/model/resolve.h"
 #include "calc/model/scheme.h"
 
@@ -166,6 +166,28 @@ static int model_check_optimizer(const struct vram_config *c, struct message *e)
     return model_check_limits(limits, sizeof limits / sizeof *limits, e);
 }
 
+#ifdef __wasm__
+enum { MODEL_FUSES = false };
+#else
+enum { MODEL_FUSES = true };
+#endif
+
+// Whole or bitsandbytes' four-bit weights under plain adapters, as they are loaded. SRC: axolotl
+// src/axolotl/utils/schemas/config.py, check_auto_enable_lora_kernels; validation.py.
+bool model_fuses_adapters(const struct vram_config *c)
+{
+    const uint64_t own = HAS_ROTARY | HAS_GATE;
+    bool weights = c->quantization == QUANTIZATION_NONE || quantization_is_4bit(c->quantization);
+    bool alone = c->parallel < PARALLEL_ZERO3 && c->tensor_parallel == 1 &&
+                 c->pipeline_parallel == 1 && !c->compile;
+    bool kept = c->checkpointing != CHECKPOINTING_SELECTIVE &&
+                (c->offload_activations != OFFLOAD_SAVED || c->checkpointing);
+    return MODEL_FUSES && c->lora_rank && c->adapter == ADAPTER_LORA && c->task == TASK_TRAIN &&
+           weights && alone && kept && c->kernels != KERNELS_FOAK &&
+           precision_of(c)->frozen == DT_LOW && framework_goes(c, BY_TRANSFORMERS) &&
+           (model_features[c->family] & (own | HAS_FUSED_QKV | HAS_LATENT | HAS_ENCODER)) == own;
+}
+
 // IA3's vectors stand as adapters of rank 1.
 static int model_check_adapters(struct vram_config *c, struct message *e)
 {
@@ -174,6 +196,7 @@ static int model_check_adapters(struct vram_config *c, struct message *e)
         c->lora_rank = 1;
     bool adapted = c->lora_rank > 0;
     const struct model_limit limits[] = {
+        {c->lora_kernels && !model_fuses_adapters(c), MESSAGE_lora_kernels_here, {"lora_kernels"}},
         {c->adapter == ADAPTER_DORA && !adapted, MESSAGE_dora_needs_rank, {"adapter", "lora_rank"}},
         {c->quantization && !adapted && trains,
          MESSAGE_quantized_needs_lora,
@@ -474,25 +497,4 @@ int model_make(struct model *m, const struct vram_config *c, struct message *e)
         !size_ok(m->buffer_bytes))
         return err_set(e, MESSAGE_model_too_large, NO_POS, NO_FIELD, NO_ARGS);
     return VRAM_OK;
-}
-
-static bool model_param_from(const struct layout_param *p, int32_t block, struct model_param *out)
-{
-    *out = (struct model_param){(uint16_t)(p->role << 6 | p->part), block, p->rows, p->cols,
-                                p->trained};
-    return true;
-}
-
-bool model_param_at(const struct model *m, uint64_t index, struct model_param *out)
-{
-    struct layout l;
-    layout_make(&l, m);
-    if (index < l.before_count)
-        return model_param_from(&l.before[index], -1, out);
-    index -= l.before_count;
-    for (uint64_t layer = 0; layer < m->c.n_layer; layer++)
-        for (unsigned i = 0; i < l.block_count; i++)
-            if (layout_here(&l.block[i], m, layer) && index-- == 0)
-                return model_param_from(&l.block[i], (int32_t)layer, out);
-    return index < l.after_count && model_param_from(&l.after[index], -1, out);
 }

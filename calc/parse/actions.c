@@ -197,6 +197,23 @@ static int on_lora(struct parse *p, const char *map, const struct entry *e, stru
     return rc;
 }
 
+// axolotl's fused functions: those that the file names; all where it names none and the model's
+// code is transformers' own. SRC: axolotl src/axolotl/utils/schemas/config.py,
+// check_auto_enable_lora_kernels.
+static int on_fused(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
+{
+    struct vram_config *c = &p->v->config, with = *c;
+    struct handle_place *said = &p->v->places[FIELD_lora_kernels];
+    bool all = span_is(e->value, "auto"), on = value_is_true(e->value);
+    int rc = config_set(&with, &p->v->err, e->value_pos, "lora_kernels", 12, map, text_len(map));
+    (void)as;
+    if (rc == VRAM_OK && (all ? said->line == 0 : on))
+        c->lora_kernels |= with.lora_kernels;
+    if (!all && (on || map[0]))
+        said->line = e->value_pos.line;
+    return rc;
+}
+
 // LLaMA-Factory's kinds: full, or lora with its own defaults.
 static int on_finetuning(struct parse *p, const char *map, const struct entry *e,
                          struct delegate *as)
@@ -441,19 +458,33 @@ int action_run(struct parse *p, const char *name, const char *map, const struct 
     static const struct {
         const char *name;
         int (*run)(struct parse *, const char *, const struct entry *, struct delegate *);
-    } actions[] = {{"model", on_model},         {"modules", on_modules},
-                   {"rank", on_rank},           {"lora", on_lora},
-                   {"double", on_double},       {"finetuning", on_finetuning},
-                   {"plugins", on_plugins},     {"fsdp", on_fsdp},
-                   {"component", on_component}, {"flavor", on_flavor},
-                   {"selective", on_selective}, {"float8", action_float8},
-                   {"shape", on_shape},         {"own_model", on_own_model},
-                   {"adapter", on_adapter},     {"schedule", on_schedule},
-                   {"peft", on_peft},           {"saved", on_saved},
-                   {"stage", on_stage},         {"tokens", action_tokens},
-                   {"gguf", action_gguf},       {"same_cache", action_same_cache},
-                   {"on_gpu", action_on_gpu},   {"other_model", on_other_model},
-                   {"bits", action_bits},       {"deepspeed", on_deepspeed}};
+    } actions[] = {{"model", on_model},
+                   {"modules", on_modules},
+                   {"rank", on_rank},
+                   {"lora", on_lora},
+                   {"fused", on_fused},
+                   {"double", on_double},
+                   {"finetuning", on_finetuning},
+                   {"plugins", on_plugins},
+                   {"fsdp", on_fsdp},
+                   {"component", on_component},
+                   {"flavor", on_flavor},
+                   {"selective", on_selective},
+                   {"float8", action_float8},
+                   {"shape", on_shape},
+                   {"own_model", on_own_model},
+                   {"adapter", on_adapter},
+                   {"schedule", on_schedule},
+                   {"peft", on_peft},
+                   {"saved", on_saved},
+                   {"stage", on_stage},
+                   {"tokens", action_tokens},
+                   {"gguf", action_gguf},
+                   {"same_cache", action_same_cache},
+                   {"on_gpu", action_on_gpu},
+                   {"other_model", on_other_model},
+                   {"bits", action_bits},
+                   {"deepspeed", on_deepspeed}};
     as->format = FORMAT_NONE;
     as->e = *e;
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)

@@ -169,6 +169,18 @@ static void conclude_compile(struct parse *p)
         note(p, MESSAGE_compiled_as_eager);
 }
 
+// axolotl itself has no fused functions for eight bits and FSDP1.
+static void conclude_adapters(struct parse *p)
+{
+    struct vram_config *c = &p->v->config;
+    if (!c->lora_kernels || model_fuses_adapters(c))
+        return;
+    if (c->lora_rank && c->quantization != QUANTIZATION_INT8 &&
+        !(c->parallel == PARALLEL_FSDP1 && scheme_many(c)))
+        note(p, MESSAGE_adapters_unfused);
+    c->lora_kernels = 0;
+}
+
 static void conclude_form(struct parse *p)
 {
     struct vram_config *c = &p->v->config;
@@ -196,6 +208,7 @@ int conclude(struct parse *p)
     conclude_parallel(p);
     conclude_dtype(p);
     conclude_form(p);
+    conclude_adapters(p);
     if (p->v->facts.model)
         parse_choose_length(p);
     return conclude_accumulation(p);

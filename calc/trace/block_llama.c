@@ -14,6 +14,7 @@
 #include "calc/trace/layers_fused.h"
 #include "calc/trace/layers_grouped.h"
 #include "calc/trace/layers_llama.h"
+#include "calc/trace/layers_lora_fused.h"
 #include "calc/trace/layers_rotary.h"
 #include "calc/trace/linear.h"
 
@@ -128,20 +129,36 @@ static struct heads llama_reshaped(struct graph *g, struct value part[3])
     return h;
 }
 
+// A query or key as it goes to the rotation. Uses x up.
+static struct value llama_head(struct graph *g, struct value x, uint16_t norm, uint8_t stats)
+{
+    return llama_turnable(g, llama_head_norm(g, x, norm, stats));
+}
+
+static struct value llama_values(struct graph *g, struct value x)
+{
+    return block_llama_repeats(g) || llama_copies(g) ? llama_by_head(g, x) : x;
+}
+
 static struct heads llama_project_fused(struct graph *g, struct value x)
 {
     struct value out[3];
-    fused_qkv(g, x, out);
-    if (block_llama_repeats(g) || llama_copies(g))
-        out[2] = llama_by_head(g, out[2]);
-    return (struct heads){out[0], out[1], out[2]};
+    struct heads h;
+    if (lora_fused_has(g, P_Q))
+        lora_fused(g, P_Q, x, out);
+    else
+        fused_qkv(g, x, out);
+    h.q = llama_head(g, out[0], P_Q_NORM, SHAPE_Q_STATS);
+    h.k = llama_head(g, out[1], P_K_NORM, SHAPE_KV_STATS);
+    h.v = llama_values(g, out[2]);
+    return h;
 }
 
 // Projections; GPT-NeoX and Phi-3 have one for all three.
 static struct heads llama_project(struct graph *g, struct value x)
 {
     struct heads h;
-    if (!has(g, HAS_FUSED_QKV) && fused_has_lora(g, P_Q))
+    if (!has(g, HAS_FUSED_QKV) && (lora_fused_has(g, P_Q) || fused_has_lora(g, P_Q)))
         return llama_project_fused(g, x);
     if (has(g, HAS_FUSED_QKV)) {
         static const uint8_t shapes[3] = {SHAPE_Q, SHAPE_KV, SHAPE_KV};
@@ -152,13 +169,9 @@ static struct heads llama_project(struct graph *g, struct value x)
         graph_drop(g, qkv);
         return llama_reshaped(g, part);
     }
-    h.q = llama_turnable(
-        g, llama_head_norm(g, layer_linear(g, x, P_Q, SHAPE_Q), P_Q_NORM, SHAPE_Q_STATS));
-    h.k = llama_turnable(
-        g, llama_head_norm(g, layer_linear(g, x, P_K, SHAPE_KV), P_K_NORM, SHAPE_KV_STATS));
-    h.v = layer_linear(g, x, P_V, SHAPE_KV);
-    if (block_llama_repeats(g) || llama_copies(g))
-        h.v = llama_by_head(g, h.v);
+    h.q = llama_head(g, layer_linear(g, x, P_Q, SHAPE_Q), P_Q_NORM, SHAPE_Q_STATS);
+    h.k = llama_head(g, layer_linear(g, x, P_K, SHAPE_KV), P_K_NORM, SHAPE_KV_STATS);
+    h.v = llama_values(g, layer_linear(g, x, P_V, SHAPE_KV));
     return h;
 }
 
@@ -278,13 +291,16 @@ static struct value llama_attention(struct graph *g, struct value x)
     llama_rotate(g, &h);
     cache_keep(g, h.k, h.v);
     struct value y = model_has_eager_scores(g->m) ? llama_attend_eager(g, &h) : llama_attend(g, &h);
-    struct value out =
-        fused_has_lora(g, P_O) ? fused_output(g, y) : layer_linear(g, y, P_O, SHAPE_U);
+    struct value out[LORA_FUSED_OUTPUTS];
+    if (lora_fused_has(g, P_O))
+        lora_fused(g, P_O, y, out);
+    else
+        out[0] = fused_has_lora(g, P_O) ? fused_output(g, y) : layer_linear(g, y, P_O, SHAPE_U);
     graph_drop(g, y);
     graph_drop(g, h.q);
     graph_drop(g, h.k);
     graph_drop(g, h.v);
-    return out;
+    return out[0];
 }
 
 // down(LigerSiLUMulFunction(gate(x), up(x))). Uses gate up.
@@ -318,6 +334,11 @@ static struct value llama_gated_by(struct graph *g, struct value x, uint16_t fir
 
 static struct value llama_gated(struct graph *g, struct value x)
 {
+    struct value out[LORA_FUSED_OUTPUTS];
+    if (lora_fused_has(g, P_GATE)) {
+        lora_fused(g, P_GATE, x, out);
+        return out[0];
+    }
     return llama_gated_by(g, x, P_GATE, SHAPE_FF);
 }
 

@@ -9,6 +9,7 @@
 #include "calc/trace/block_compiled.h"
 #include "calc/trace/block_nanotron.h"
 #include "calc/trace/layers_fused.h"
+#include "calc/trace/layers_lora_fused.h"
 #include "calc/trace/layers_grouped.h"
 #include "calc/trace/loss_chunked.h"
 #include "calc/trace/loss_inplace.h"
@@ -411,6 +412,7 @@ static node_fn *const node_table[NODE_COUNT] = {
     [NODE_FUSED_SWIGLU] = node_fused_swiglu,
     [NODE_FUSED_QKV] = node_fused_qkv,
     [NODE_FUSED_OUTPUT] = node_fused_output,
+    [NODE_LORA_FUSED] = node_lora_fused,
     [NODE_GATHER] = node_gather,
     [NODE_RESHARD] = node_reshard,
 };

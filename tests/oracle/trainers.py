@@ -72,8 +72,10 @@ def name_logits(model):
 
 
 def prepare(family, layers, dtype="fp32", attention="sdpa", checkpoint="", lora="", kbit="", liger=False, dropout=0,
-            host=False, **more):
+            host=False, fused="", **more):
     """The model as a user prepares it: patched, quantized, with adapters, with checkpointing."""
+    if fused:
+        kernels = fuse(family, fused)
     if attention == "flash_attention_2":
         import standins
         standins.flash_attention()
@@ -94,9 +96,35 @@ def prepare(family, layers, dtype="fp32", attention="sdpa", checkpoint="", lora=
         model.activation_checkpointing_enable(words, offload=True) if host else model.gradient_checkpointing_enable(words)
     if lora:
         model = adapters(model, lora, checkpoint)
+    if fused:
+        kernels.apply_lora_kernel_patches(model, Named(kernels.words))
     oracle.watch_modules(model)
     name_logits(model)
     return model
+
+
+class Named(dict):
+    """A dictionary whose keys are members, as axolotl's configuration is; what is not there is None."""
+    __getattr__ = dict.get
+
+
+def fuse(family, names):
+    """axolotl's fused LoRA kernels (names: mlp;qkv;o): the attention class is rewritten before the model is made, as
+    axolotl's patch manager does. Its package of callbacks, of which the names of classes are used, imports trackers."""
+    import importlib.util
+    import sys
+    import types
+    callbacks = types.ModuleType("axolotl.utils.callbacks")
+    callbacks.__path__ = [importlib.util.find_spec("axolotl").submodule_search_locations[0] + "/utils/callbacks"]
+    sys.modules[callbacks.__name__] = callbacks
+    import axolotl.monkeypatch.lora_kernels as kernels
+    kernels.words = {f"lora_{name}_kernel": True for name in names.split(";")}
+    if set(names.split(";")) & {"qkv", "o"}:
+        module = importlib.import_module(type(models.config(family, 1)).__module__.replace("configuration_", "modeling_"))
+        found = next(v for k, v in vars(module).items() if k.endswith("Attention"))
+        kernels.get_attention_cls_from_config = lambda cfg: found
+        kernels.patch_self_attn_lora(Named(kernels.words))
+    return kernels
 
 
 class Quantizer:

@@ -138,6 +138,24 @@ static void test_targets_are_sets(void **state)
     vram_free(v);
 }
 
+// axolotl's functions keep gate, up and their input, and nothing of what PEFT makes between.
+static void test_fused_adapters(void **state)
+{
+    (void)state;
+    vram *v = fixture_open("preset=llama-3.2-1b framework=transformers dtype=bfloat16_pure "
+                           "batch_size=1 seq_len=1024 lora_rank=8");
+    uint64_t apart = fixture_run(v)->saved_bytes, n = UINT64_C(1024) * 16;
+    fixture_set(v, "lora_kernels=mlp");
+    assert_text(v, "lora_kernels", "mlp");
+    uint64_t fused = fixture_run(v)->saved_bytes;
+    // SiLU's result and the product, the products with A, the input and the product in float32
+    assert_true(apart - fused > n * 4 * 8192 && apart > fused);
+    fixture_set(v, "lora_kernels=qkv+o+mlp");
+    assert_true(fixture_run(v)->saved_bytes < fused);
+    assert_int_equal(vram_set(v, "lora_kernels", "gate"), VRAM_EVALUE);
+    vram_free(v);
+}
+
 // A tied head that is trained gets a weight of its own; an untied one is there twice.
 static void test_whole_layers_beside_adapters(void **state)
 {
@@ -356,6 +374,7 @@ int main(void)
         cmocka_unit_test(test_checkpointing_with_adapters_has_gradients),
         cmocka_unit_test(test_frozen_weights_are_sharded),
         cmocka_unit_test(test_targets_are_sets),
+        cmocka_unit_test(test_fused_adapters),
         cmocka_unit_test(test_whole_layers_beside_adapters),
         cmocka_unit_test(test_dora_and_ia3),
         cmocka_unit_test(test_one_half_trained),

@@ -321,6 +321,9 @@ sources.list = {
   {name = "Qwen3", match = "^Qwen3", framework = "transformers", reading = qwen3, facts = {trained = "none"}, figure = "weights and cache",
     readings = {"in FP8 the head is there by itself, tied or not: the figures of 0.6B, 1.7B and 4B are those of two matrices at every length",
       "the figure is taken after generation with the peak statistics of prefill gone: weights, cache of all tokens and cuBLAS's workspace"}},
+  -- utils/config/__init__.py, normalize_config: bf16 loads in bfloat16 and trains under autocast; schemas/config.py has the defaults.
+  {name = "axolotl", match = "^axolotl/pr%-", framework = "transformers",
+    facts = {reentrant = true, loaded = true, clip = "1", optimizer = "adamw_fused", accumulation = 1, expandable = true}},
   {name = "nanotron", match = "^nanotron/", framework = "nanotron", reading = nanotron, facts = {clip = "1", optimizer = "adamw_fused"},
     readings = {"max_memory_reserved of world rank 0, which is in the first pipeline stage: helpers.py, log_throughput writes Mem Alloc and "
       .. "Mem Res of that rank; the rows with data parallelism only are reserved, to 0.3 %"}},

@@ -71,6 +71,7 @@ vocabulary.method = {
   {"accelerated%-peft%-autogptq", {prepared = "own"}}, {"accelerated%-peft%-autogptq%-foak", {prepared = "own", kernels = "foak"}},
   {"accelerated%-peft%-autogptq%-foak%-liger", {prepared = "own", kernels = "foak", fused_loss = true}},
   {"liger", {kernels = "liger", fused_loss = true}}, {"unsloth", {kernels = "foak"}},
+  {"fused lora kernels", {lora_kernels = "qkv+o+mlp"}},
   -- over several GPUs
   {"ddp", {parallel = "ddp"}}, {"fsdp", {parallel = "fsdp"}}, {"fsdp1", {parallel = "fsdp1"}},
   {"fsdp(%d+)", number "fsdp_number"}, {"zero%-?(%d)", number "zero"}, {"deepspeed zero%-?(%d)", number "zero"},

@@ -4,6 +4,7 @@
 #include "calc/parse/pyexpr.h"
 
 #include "calc/base/text.h"
+#include "calc/parse/python_known.h"
 
 enum { PY_DEPTH = 64, PY_JOINED = 4096 };
 
@@ -13,6 +14,7 @@ struct py {
     int brackets;  // inside of ( [ {: a line's end is a blank
     int depth;     // of the recursion
     struct py_error error;
+    struct span of;  // the last default that was read
 };
 
 static struct py_value py_expression(struct py *p);
@@ -191,6 +193,15 @@ bool py_field(const void *config, struct span name, struct py_value *out)
     return true;
 }
 
+static bool py_find(struct py *p, struct span path, struct py_value *v)
+{
+    bool found = p->names->find(p->names->ctx, path, v);
+    if (found && v->of.len)
+        p->of = v->of;
+    v->literal = false;
+    return found;
+}
+
 static struct py_value py_name(struct py *p)
 {
     struct span name = py_word(p);
@@ -202,8 +213,7 @@ static struct py_value py_name(struct py *p)
     if (span_is(name, "lambda"))
         return py_fail(p, name.at, MESSAGE_lambda);
     struct py_value v = py_of(PY_UNKNOWN);
-    p->names->find(p->names->ctx, name, &v);
-    v.literal = false;
+    py_find(p, name, &v);
     return v;
 }
 
@@ -237,13 +247,65 @@ static struct py_value py_atom(struct py *p)
     return py_name(p);
 }
 
-// Calls, attributes and subscripts make anything unknown.
+// false: there are other arguments than a call of the table has.
+static bool py_arguments(struct py *p, struct py_arguments *a)
+{
+    *a = (struct py_arguments){.count = 0};
+    while (!py_take(p, ")")) {
+        const char *start = p->at;
+        bool fallback = py_take_word(p, "default") && py_take(p, "=");
+        if (!fallback)
+            p->at = start;
+        struct py_value v = py_expression(p);
+        if (p->error.at || (!fallback && a->count == 2))
+            return false;
+        if (fallback)
+            a->fallback = v;
+        else
+            a->at[a->count++] = v;
+        a->has_fallback = a->has_fallback || fallback;
+        if (!py_take(p, ",") && (p->at == p->end || *p->at != ')'))
+            return false;
+    }
+    return true;
+}
+
+// The call of a path at its bracket. What it gives is unknown where it is none of the table's.
+static struct py_value py_call(struct py *p, struct span path)
+{
+    struct py_arguments a;
+    const char *bracket = p->at;
+    struct span of = p->of;
+    enum python_known call = python_known(path);
+    if (call != PYTHON_OTHER && (p->names->arena || call != PYTHON_DEFAULT)) {
+        p->at++;
+        p->brackets++;
+        bool read = py_arguments(p, &a);
+        p->brackets--;
+        if (read)
+            return python_known_value(call, &a, &p->of);
+        p->error = (struct py_error){0};
+        p->at = bracket;
+        p->of = of;
+    }
+    py_skip_bracket(p);
+    return py_of(PY_UNKNOWN);
+}
+
+// Attributes and subscripts are what the names know of them.
 static struct py_value py_primary(struct py *p)
 {
+    py_blank(p);
+    const char *start = p->at;
     struct py_value v = py_atom(p);
     while (!p->error.at) {
+        struct span path = {start, (size_t)(p->at - start)};
         py_blank(p);
-        if (p->at < p->end && (*p->at == '(' || *p->at == '[')) {
+        if (p->at < p->end && *p->at == '(') {
+            v = py_call(p, path);
+            continue;
+        }
+        if (p->at < p->end && *p->at == '[') {
             py_skip_bracket(p);
         } else if (p->at < p->end && *p->at == '.') {
             p->at++;
@@ -252,6 +314,9 @@ static struct py_value py_primary(struct py *p)
             return v;
         }
         v = py_of(PY_UNKNOWN);
+        path.len = (size_t)(p->at - start);
+        if (!p->error.at && p->depth < PY_DEPTH / 2)
+            py_find(p, path, &v);
     }
     return v;
 }
@@ -421,6 +486,7 @@ const char *py_eval(const struct py_names *names, bool inside, const char *at, c
 {
     struct py p = {.names = names, .at = at, .end = end, .brackets = inside};
     *out = py_expression(&p);
+    out->of = out->kind == PY_UNKNOWN ? (struct span){at, 0} : p.of;
     py_blank(&p);
     *error = p.error;
     return p.error.at ? p.error.at : p.at;

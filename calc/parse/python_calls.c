@@ -5,70 +5,17 @@
 #include "calc/parse/pairs.h"
 
 #include "calc/base/text.h"
-#include "calc/parse/pyexpr.h"
 #include "calc/parse/python_find.h"
-
-enum { NAMES_MAX = 256 };
-
-struct binding {
-    struct span name;
-    struct py_value value;
-    const char *from;  // its expression; NULL where it may be another, too
-};
+#include "calc/parse/python_names.h"
 
 struct calls {
     struct parse *p;
     struct pair_list *out;
     const char *at, *end;
-    struct binding *bound;  // NAMES_MAX
-    size_t count;
+    struct python_names names;
     bool seen[PYTHON_CALLS];
     bool spread;  // **more: arguments that are not here
 };
-
-// ---- names -----------------------------------------------------------------------------------
-
-static bool find_name(const void *ctx, struct span name, struct py_value *out)
-{
-    const struct calls *c = ctx;
-    for (size_t i = c->count; i-- > 0;)
-        if (span_same(c->bound[i].name, name)) {
-            *out = c->bound[i].value;
-            return true;
-        }
-    return false;
-}
-
-static struct py_names names_of(const struct calls *c)
-{
-    return (struct py_names){find_name, c, &c->out->arena};
-}
-
-// `name = expression` at a line's beginning. A name that is bound twice, or inside of a block, may
-// be either.
-static void bind(struct calls *c, const char *line)
-{
-    const char *at = line;
-    struct py_value old;
-    struct py_error error;
-    while (at < c->end && *at == ' ')
-        at++;
-    struct binding b = {.name = {at, 0}};
-    while (at < c->end && python_is_name_byte(*at))
-        at++;
-    b.name.len = (size_t)(at - b.name.at);
-    while (at < c->end && *at == ' ')
-        at++;
-    if (b.name.len == 0 || at + 1 >= c->end || *at != '=' || at[1] == '=' || c->count == NAMES_MAX)
-        return;
-    struct py_names names = names_of(c);
-    bool again = find_name(c, b.name, &old);
-    py_eval(&names, false, at + 1, c->end, &b.value, &error);
-    if (error.at || (b.name.at > line && again))
-        b.value = (struct py_value){.kind = PY_UNKNOWN};
-    b.from = again ? NULL : at + 1;
-    c->bound[c->count++] = b;
-}
 
 // ---- values ----------------------------------------------------------------------------------
 
@@ -113,14 +60,10 @@ static bool is_torch_name(struct span source)
 // What a name is bound to above, once, as it stands there; else the source itself.
 static struct span source_of(const struct calls *c, struct span source)
 {
-    for (size_t i = c->count; i-- > 0;)
-        if (span_same(c->bound[i].name, source)) {
-            const char *from = c->bound[i].from, *end = from;
-            while (end && end < c->end && *end != '\n' && *end != '#')
-                end++;
-            return from ? span_trim((struct span){from, (size_t)(end - from)}) : source;
-        }
-    return source;
+    const char *from = python_bound_to(&c->names, source), *end = from;
+    while (end && end < c->end && *end != '\n' && *end != '#')
+        end++;
+    return from ? span_trim((struct span){from, (size_t)(end - from)}) : source;
 }
 
 // One expression as text; "" where it is no literal. torch.bfloat16 is as good as "bfloat16".
@@ -128,7 +71,7 @@ static int expression(struct calls *c, struct span *text, char buf[PY_NUMBER])
 {
     struct py_value v;
     struct py_error error;
-    struct py_names names = names_of(c);
+    struct py_names names = python_names_of(&c->names);
     blank(c);
     const char *start = c->at;
     c->at = py_eval(&names, true, start, c->end, &v, &error);
@@ -136,6 +79,10 @@ static int expression(struct calls *c, struct span *text, char buf[PY_NUMBER])
         return fail(c, error.at, error.id);
     struct span source = span_trim((struct span){start, (size_t)(c->at - start)});
     *text = py_text(buf, &v, source);
+    if (text->len && v.of.len)
+        parse_warn(
+            c->p, MESSAGE_default_read, pairs_pos(c->out, c->p->file, place(c, start)),
+            ARGS(arg_part("name", v.of.at, v.of.len), arg_part("value", text->at, text->len)));
     if (text->len == 0 && v.kind == PY_UNKNOWN) {
         source = source_of(c, source);
         *text = is_torch_name(source) ? span_skip(source, 6) : span_of(PAIRS_NOT_LITERAL);
@@ -220,11 +167,8 @@ static bool list_by_name(struct calls *c, struct span *joined)
     struct span name = {start, (size_t)(c->at - start)};
     blank(c);
     bool alone = name.len > 0 && c->at < c->end && (*c->at == ',' || *c->at == ')');
-    for (size_t i = c->count; alone && i-- > 0 && !from;)
-        if (span_same(c->bound[i].name, name)) {
-            from = c->bound[i].from;
-            break;
-        }
+    if (alone)
+        from = python_bound_to(&c->names, name);
     const char *behind = c->at;
     c->at = from ? from : start;
     bool read = from && take(c, '[') && list(c, joined) == VRAM_OK;
@@ -393,13 +337,12 @@ int read_calls(struct parse *p, struct pair_list *out)
 {
     struct calls c = {.p = p, .out = out, .at = p->text, .end = p->text + p->len};
     int rc = VRAM_OK;
-    c.bound = mem_arena_new(&out->arena, NAMES_MAX, sizeof *c.bound);
-    if (!c.bound)
+    if (python_names_begin(&c.names, &out->arena, c.end) != VRAM_OK)
         return handle_no_memory(p->v);
     size_t depth = 0;  // of brackets: a line inside of them binds nothing
     for (bool line = true; rc == VRAM_OK && c.at < c.end;) {
         if (line && depth == 0)
-            bind(&c, c.at);
+            python_bind(&c.names, c.at);
         line = *c.at == '\n';
         size_t number;
         const struct python_call *call = python_call_at(p->text, c.at, c.end, &number);

@@ -1,0 +1,294 @@
+// Owns what the names of a Python file stand for: literals bound above, attributes of classes,
+// members of dictionaries, defaults of a command line's flags. Nothing is run.
+
+#include "calc/parse/python_names.h"
+
+#include "calc/base/text.h"
+#include "calc/parse/python_find.h"
+
+enum { DEPTH = 8, LOOKUPS = 256 };
+
+int python_names_begin(struct python_names *n, struct mem_arena *arena, const char *end)
+{
+    *n = (struct python_names){.end = end, .arena = arena};
+    n->bound = mem_arena_new(arena, PYTHON_NAMES, sizeof *n->bound);
+    n->left = mem_arena_new(arena, 1, sizeof *n->left);
+    if (!n->bound || !n->left)
+        return VRAM_ENOMEM;
+    *n->left = LOOKUPS;
+    return VRAM_OK;
+}
+
+static const struct python_binding *bound(const struct python_names *n, struct span path)
+{
+    for (size_t i = n->count; i-- > 0;)
+        if (span_same(n->bound[i].path, path))
+            return &n->bound[i];
+    return NULL;
+}
+
+const char *python_bound_to(const struct python_names *n, struct span name)
+{
+    const struct python_binding *b = bound(n, name);
+    return b ? b->from : NULL;
+}
+
+static size_t name_length(const char *at, const char *end)
+{
+    size_t len = 0;
+    while (at + len < end && python_is_name_byte(at[len]))
+        len++;
+    return len;
+}
+
+// a, between and b as one text of the arena; empty: out of memory, which the reader finds itself.
+static struct span joined(const struct python_names *n, struct span a, char between, struct span b)
+{
+    char *text = mem_arena_new(n->arena, a.len + b.len + 2, 1);
+    if (!text)
+        return (struct span){"", 0};
+    mem_copy(text, a.at, a.len);
+    text[a.len] = between;
+    mem_copy(text + a.len + 1, b.at, b.len);
+    return (struct span){text, a.len + 1 + b.len};
+}
+
+// ---- what is behind a name -------------------------------------------------------------------
+
+static struct span line_at(const struct python_names *n, const char *at)
+{
+    struct span rest = {at, (size_t)(n->end - at)};
+    return (struct span){at, span_find(rest, "\n")};
+}
+
+static const char *behind(const struct python_names *n, const char *at, char token)
+{
+    while (at < n->end && (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r'))
+        at++;
+    return at < n->end && *at == token ? at + 1 : NULL;
+}
+
+// The value of a key in the dictionary that begins at `at`; NULL: it has none, or is no plain one.
+static const char *member(const struct python_names *n, const char *at, struct span key)
+{
+    struct py_names names = python_names_of(n);
+    struct py_value v;
+    struct py_error error;
+    at = behind(n, at, '{');
+    while (at && !behind(n, at, '}')) {
+        at = py_eval(&names, true, at, n->end, &v, &error);
+        bool found = v.kind == PY_STR && span_same(v.s, key);
+        at = error.at ? NULL : behind(n, at, ':');
+        if (!at || found)
+            return at;
+        at = py_eval(&names, true, at, n->end, &v, &error);
+        at = error.at ? NULL : behind(n, at, ',');
+    }
+    return NULL;
+}
+
+// CONFIG["a"]["b"], of the dictionary at `at`. Its members may be members of others, and these of
+// the first: DEPTH ends a circle, LOOKUPS what doubles at each level.
+static bool find_member(const struct python_names *outer, const char *at, struct span path,
+                        struct py_value *out)
+{
+    struct python_names inner = *outer, *n = &inner;
+    struct py_names names = python_names_of(n);
+    if (++n->depth > DEPTH || *n->left == 0)
+        return false;
+    --*n->left;
+    struct py_value key;
+    struct py_error error;
+    for (size_t depth = 0; at && path.len && depth < DEPTH; depth++) {
+        const char *end = path.at + path.len;
+        const char *close =
+            path.at[0] == '[' ? py_eval(&names, true, path.at + 1, end, &key, &error) : NULL;
+        if (!close || error.at || key.kind != PY_STR || close == end || *close != ']')
+            return false;
+        at = member(n, at, key.s);
+        path = span_trim((struct span){close + 1, (size_t)(end - close - 1)});
+    }
+    if (!at || path.len)
+        return false;
+    py_eval(&names, true, at, n->end, out, &error);
+    return !error.at && out->kind != PY_UNKNOWN;
+}
+
+// args.x of `args = parser.parse_args()`, config.x of `config = Config()`.
+static bool find_attribute(const struct python_names *n, const char *from, struct span name,
+                           struct py_value *out)
+{
+    struct span line = line_at(n, from);
+    struct span class = {from, 0};
+    const struct python_binding *b = NULL;
+    while (class.at < n->end && *class.at == ' ')
+        class.at++;
+    class.len = name_length(class.at, n->end);
+    if (span_find(line, ".parse_args(") < line.len ||
+        span_find(line, "parse_known_args(") < line.len)
+        b = bound(n, joined(n, (struct span){"-", 1}, '-', name));
+    else if (class.len && behind(n, class.at + class.len, '(') &&
+             behind(n, class.at + class.len + 1, ')'))
+        b = bound(n, joined(n, class, '.', name));
+    if (b)
+        *out = b->value;
+    return b && b->value.kind != PY_UNKNOWN;
+}
+
+static bool find(const void *ctx, struct span path, struct py_value *out)
+{
+    const struct python_names *n = ctx;
+    const struct python_binding *b = bound(n, path);
+    struct span head = {path.at, name_length(path.at, path.at + path.len)};
+    if (b) {
+        *out = b->value;
+        return true;
+    }
+    const char *from = head.len < path.len ? python_bound_to(n, head) : NULL;
+    if (!from)
+        return false;
+    struct span rest = span_skip(path, head.len);
+    if (rest.at[0] == '[')
+        return find_member(n, from, rest, out);
+    struct span name = span_skip(rest, 1);
+    return parse_is_name(name) && find_attribute(n, from, name, out);
+}
+
+struct py_names python_names_of(const struct python_names *n)
+{
+    return (struct py_names){find, n, n->arena};
+}
+
+// ---- what a line binds -----------------------------------------------------------------------
+
+static void add(struct python_names *n, struct span path, struct py_value value, const char *from)
+{
+    if (n->count < PYTHON_NAMES && path.len)
+        n->bound[n->count++] = (struct python_binding){path, value, from};
+}
+
+// The value behind `=`, unknown where it cannot be read.
+static struct py_value value_at(const struct python_names *n, bool inside, const char *at)
+{
+    struct py_names names = python_names_of(n);
+    struct py_value v;
+    struct py_error error;
+    py_eval(&names, inside, at, n->end, &v, &error);
+    return error.at ? (struct py_value){.kind = PY_UNKNOWN} : v;
+}
+
+// `=` behind blanks and, with a colon, a type; NULL: there is none.
+static const char *assigned(const struct python_names *n, const char *at, bool typed)
+{
+    struct span line = line_at(n, at);
+    size_t i = 0;
+    while (i < line.len && line.at[i] == ' ')
+        i++;
+    if (typed && i < line.len && line.at[i] == ':')
+        while (i < line.len && line.at[i] != '=' && line.at[i] != '#')
+            i++;
+    bool here = i + 1 < line.len && line.at[i] == '=' && line.at[i + 1] != '=';
+    return here ? line.at + i + 1 : NULL;
+}
+
+// --max-length is args.max_length.
+static struct span flag_path(const struct python_names *n, struct span flag)
+{
+    char *text = mem_arena_new(n->arena, flag.len + 1, 1);
+    for (size_t i = 0; text && i < flag.len; i++)
+        text[i] = i >= 2 && flag.at[i] == '-' ? '_' : flag.at[i];
+    return (struct span){text ? text : "", text ? flag.len : 0};
+}
+
+// parser.add_argument("--x", type=int, default=4)
+static void bind_flag(struct python_names *n, const char *at)
+{
+    struct py_names names = python_names_of(n);
+    struct py_value v, flag = {.kind = PY_UNKNOWN}, fallback = flag;
+    struct py_error error = {0};
+    while (at && at < n->end && !behind(n, at, ')')) {
+        while (at < n->end && (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r'))
+            at++;
+        struct span word = {at, name_length(at, n->end)};
+        const char *value = word.len ? behind(n, at + word.len, '=') : NULL;
+        at = py_eval(&names, true, value ? value : at, n->end, &v, &error);
+        if (error.at)
+            return;
+        if (!value && v.kind == PY_STR && span_starts(v.s, "--"))
+            flag = v;
+        if (value && span_is(word, "default"))
+            fallback = v;
+        at = behind(n, at, ',');
+    }
+    if (flag.kind != PY_STR || fallback.kind == PY_UNKNOWN || fallback.kind == PY_NONE)
+        return;
+    fallback.of = flag.s;
+    add(n, flag_path(n, flag.s), fallback, NULL);
+}
+
+// A line that is at the beginning of, in, or behind the body of a class. true: it is an attribute.
+static bool bind_attribute(struct python_names *n, const char *at, size_t indent)
+{
+    struct span line = line_at(n, at);
+    if (line.len == 0 || *at == '#' || *at == '@' || *at == ')')
+        return false;
+    if (indent == 0) {
+        bool class = span_starts(line, "class ");
+        n->class = (struct span){at + 6, class ? name_length(at + 6, n->end) : 0};
+        n->indent = 0;
+        return false;
+    }
+    if (!n->class.len)
+        return false;
+    n->indent = n->indent ? n->indent : indent;
+    struct span name = {at, name_length(at, n->end)};
+    const char *value = assigned(n, at + name.len, true);
+    if (indent != n->indent || !name.len || !value)
+        return false;
+    add(n, joined(n, n->class, '.', name), value_at(n, false, value), NULL);
+    return true;
+}
+
+// `CONFIG["a"] = 1`, `config.x = 2`, `CONFIG.update(...)`: what was known of it is no more.
+static void unbind(struct python_names *n, struct span name)
+{
+    struct span line = line_at(n, name.at);
+    struct span path = name;
+    struct py_value unknown = {.kind = PY_UNKNOWN};
+    while (path.len < line.len &&
+           (python_is_name_byte(line.at[path.len]) || line.at[path.len] == '.'))
+        path.len++;
+    const char *rest = line.at + path.len;
+    if (line.at[name.len] == '[' || span_find(path, ".update") < path.len)
+        add(n, name, unknown, NULL);
+    else if (assigned(n, rest, true) || (path.len + 2 < line.len && rest[1] == '='))
+        add(n, path, unknown, NULL);
+}
+
+void python_bind(struct python_names *n, const char *line)
+{
+    static const char flag[] = ".add_argument(";
+    const char *at = line;
+    while (at < n->end && *at == ' ')
+        at++;
+    struct span name = {at, name_length(at, n->end)};
+    if (bind_attribute(n, at, (size_t)(at - line)))
+        return;
+    if (span_starts((struct span){name.at + name.len, (size_t)(n->end - name.at) - name.len},
+                    flag)) {
+        bind_flag(n, name.at + name.len + sizeof flag - 1);
+        return;
+    }
+    const char *value = name.len ? assigned(n, name.at + name.len, false) : NULL;
+    if (!value) {
+        if (name.len && name.at + name.len < n->end &&
+            (name.at[name.len] == '.' || name.at[name.len] == '['))
+            unbind(n, name);
+        return;
+    }
+    bool again = bound(n, name) != NULL;
+    struct py_value v = value_at(n, false, value);
+    if (at > line && again)
+        v = (struct py_value){.kind = PY_UNKNOWN};
+    add(n, name, v, again ? NULL : value);
+}

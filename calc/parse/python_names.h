@@ -1,0 +1,41 @@
+// The names of a Python file and what they are bound to, as far as literals say it.
+
+#ifndef CALC_PYTHON_NAMES_H
+#define CALC_PYTHON_NAMES_H
+
+#include "calc/parse/pyexpr.h"
+
+enum { PYTHON_NAMES = 256 };
+
+// `path`: a name, Class.attribute, or --flag of a parser of the command line.
+struct python_binding {
+    struct span path;
+    struct py_value value;
+    const char *from;  // its expression; NULL where it may be another, too
+};
+
+struct python_names {
+    struct python_binding *bound;  // PYTHON_NAMES
+    size_t count;
+    const char *end;  // of the text
+    struct mem_arena *arena;
+    struct span class;  // whose body the line is in; empty: none
+    size_t indent;      // of that body; 0: its first line is to come
+    unsigned depth;     // of members within members' expressions
+    size_t *left;       // how many members may still be looked up in the file
+};
+
+// Errors: VRAM_ENOMEM.
+int python_names_begin(struct python_names *n, struct mem_arena *arena, const char *end);
+
+// What a line outside of brackets binds: `name = value`, an attribute of a class, the default of a
+// flag; and the name of which it changes a part.
+void python_bind(struct python_names *n, const char *line);
+
+// As pyexpr.h's names.
+struct py_names python_names_of(const struct python_names *n);
+
+// The expression that a name is bound to above, once; NULL: none.
+const char *python_bound_to(const struct python_names *n, struct span name);
+
+#endif

@@ -6,25 +6,14 @@
 #define CALC_PYEXPR_H
 
 #include "calc/parse/parse.h"
+#include "calc/parse/python_value.h"
 
 // What names stand for, and names with what is behind them (args.x, CONFIG["a"]): sets *out and
 // returns true, or false for what stands for nothing known.
-struct py_value;
 struct py_names {
     bool (*find)(const void *ctx, struct span name, struct py_value *out);
     const void *ctx;
     struct mem_arena *arena;  // of strings that are put together; NULL: those are unknown
-};
-
-enum py_kind { PY_UNKNOWN, PY_INT, PY_FLOAT, PY_STR, PY_BOOL, PY_NONE };
-
-struct py_value {
-    enum py_kind kind;
-    int64_t i;       // PY_INT, PY_BOOL
-    double d;        // PY_FLOAT
-    struct span s;   // PY_STR: between the quotes
-    bool literal;    // one token, nothing computed
-    struct span of;  // the variable or flag whose default it is, which can have another value
 };
 
 struct py_error {

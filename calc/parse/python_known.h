@@ -4,7 +4,7 @@
 #ifndef CALC_PYTHON_KNOWN_H
 #define CALC_PYTHON_KNOWN_H
 
-#include "calc/parse/pyexpr.h"
+#include "calc/parse/python_value.h"
 
 enum python_known {
     PYTHON_OTHER,

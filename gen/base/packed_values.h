@@ -59,7 +59,7 @@ static inline void pack_str(buf *out, str s)
 
 static inline struct unpack unpack_from(str s)
 {
-    return (struct unpack){s.ptr, s.ptr + s.len, false};
+    return (struct unpack){s.ptr, s.len ? s.ptr + s.len : s.ptr, false};
 }
 
 static inline uint64_t unpack_u64(struct unpack *u)

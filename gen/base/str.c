@@ -71,8 +71,10 @@ size_t str_search(str s, str needle)
     size_t i = 0, places = s.len >= needle.len ? s.len - needle.len + 1 : 0;
     if (needle.len == 0)
         return 0;
+    if (places == 0)
+        return s.len;
     if (needle.len > 32) {
-        const char *at = places ? memmem(s.ptr, s.len, needle.ptr, needle.len) : NULL;
+        const char *at = memmem(s.ptr, s.len, needle.ptr, needle.len);
         return at ? (size_t)(at - s.ptr) : s.len;
     }
     bytes16 first = bytes16_of(needle.ptr[0]), last = bytes16_of(needle.ptr[needle.len - 1]);

@@ -167,10 +167,12 @@ static struct rjson *read_number(struct reader *r)
     if (whole)
         j->integer = strtoll(text, &end, 10);
     else
-        j->real = strtod(text, &end);
+        j->real = strtod(text, &end) + 0.0;  // minus zero is zero: its sign would be lost anyway
     const char *digits = text + (text[0] == '-');
+    const char *dot = strchr(digits, '.');
     bool leading = digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9';
-    if (!n || *end || errno || text[0] == '+' || *digits == '.' || leading ||
+    bool open = dot && !(dot[1] >= '0' && dot[1] <= '9');
+    if (!n || *end || errno || text[0] == '+' || *digits == '.' || leading || open ||
         (!whole && !isfinite(j->real))) {
         rjson_free(j);
         return fault(r, "a number that cannot be read");

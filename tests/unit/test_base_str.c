@@ -36,6 +36,7 @@ static void searches_answer_the_length_when_absent(void **state)
     assert_int_equal(str_search(s, STR("b/c")), 2);
     assert_int_equal(str_search(s, STR("c/")), 5);
     assert_int_equal(str_search(STR_NONE, STR("a")), 0);
+    assert_int_equal(str_search(STR_NONE, STR("a short needle")), 0);
     assert_true(str_starts(s, STR("a/")) && str_ends(s, STR("/c")) &&
                 !str_ends(STR("c"), STR("/c")));
 }

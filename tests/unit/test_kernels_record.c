@@ -60,6 +60,7 @@ static void bad_texts_are_refused(void **state)
                            "{\"a\" 1}",
                            "{a: 1}",
                            "01",
+                           "1.",
                            "1e999",
                            "99999999999999999999",
                            "+1",

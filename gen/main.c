@@ -1,12 +1,11 @@
 // The program's face: finds the command, lets its table read the options, and returns its exit
 // code.
-#include <limits.h>
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gen/base/diag.h"
 #include "gen/base/fs.h"
+#include "gen/base/heap.h"
 #include "gen/cmd.h"
 
 #define X(name) +1
@@ -145,18 +144,9 @@ static int global_option(const char *word, const char *value)
     return print(&out);
 }
 
-// Memory that is freed is used again soon: it is not given back to the system, which would have to
-// clear each of its pages once more.
-static void keep_memory(void)
-{
-    mallopt(M_MMAP_THRESHOLD, 64 << 20);
-    mallopt(M_TRIM_THRESHOLD, INT_MAX);
-    mallopt(M_TOP_PAD, 1 << 20);
-}
-
 int main(int argc, char **argv)
 {
-    keep_memory();
+    heap_prepare();
     if (argc < 2)
         return usage("a command is missing", NULL);
     const char *word = argv[1], *value = argc > 2 ? argv[2] : NULL;

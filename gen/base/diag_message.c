@@ -156,6 +156,19 @@ static struct diag_pos origin(const struct diag *d, struct diag_pos pos)
     return made && made->count ? diag_origin(made->pieces, made->count, pos.offset) : pos;
 }
 
+static void find_line(struct diag *d, struct diag_pos pos, struct diag_message *r)
+{
+    uint64_t file = str_hash(pos.file);
+    if (d->last_file != file || d->last_text.ptr != pos.text.ptr ||
+        d->last_text.len != pos.text.len)
+        d->last = (struct diag_cursor){0};
+    d->last_file = file;
+    d->last_text = pos.text;
+    diag_advance(&d->last, pos.text, pos.offset);
+    r->line = d->last.line;
+    r->col = d->last.col;
+}
+
 void diag_add(struct diag *d, enum diag_id id, struct diag_pos pos, const char *format, ...)
 {
     if (d->made && pos.text.ptr && !pos.line)
@@ -163,7 +176,7 @@ void diag_add(struct diag *d, enum diag_id id, struct diag_pos pos, const char *
     struct diag_message r = {.id = id, .file = pos.file, .line = pos.line, .col = pos.col};
     if (pos.text.ptr) {
         if (!pos.line)
-            diag_line_col(pos.text, pos.offset, &r.line, &r.col);
+            find_line(d, pos, &r);
         r.source = line_around(pos.text, pos.offset, &r.caret);
     }
     buf detail = BUF_INIT;

@@ -32,6 +32,9 @@ struct diag {
     struct map known;  // what was said once is not said again
     size_t counts[DIAG_ERROR + 1];
     const struct diag_made *made;
+    struct diag_cursor last;  // where the last message was, so that those of a page cost one pass
+    str last_text;
+    uint64_t last_file;          // the hash of its name: memory is used again for the next page
     uint8_t levels[DIAG_COUNT];  // given by the settings: a level and 1; 0 for the row's own
 };
 

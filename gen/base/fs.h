@@ -45,7 +45,7 @@ struct stat;
 struct fs_stat fs_stat_of(const struct stat *st);
 // Whether nothing happened to a file between the two.
 bool fs_same(const struct fs_stat *a, const struct fs_stat *b);
-// What a walk passes over. path is below root and ends with a NUL.
+// What a walk passes over. path is below root and ends with a NUL; two threads may ask at once.
 struct fs_rules {
     // True leaves a file out, or a folder with all below; NULL: nothing.
     bool (*skip)(void *ctx, str path, bool is_dir);

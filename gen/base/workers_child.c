@@ -11,6 +11,7 @@
 
 #include "gen/base/clock.h"
 #include "gen/base/fs.h"
+#include "gen/base/heap.h"
 
 enum { SEND_AT = 32 << 10, PIPE_BYTES = 1 << 20 };
 
@@ -22,10 +23,11 @@ static void limit_memory(uint64_t more)
     buf text = BUF_INIT;
     uint64_t pages = 0;
     str rest, first;
+    uint64_t reserved = more ? heap_reserved(more) : 0;
     if (more && fs_read("/proc/self/statm", 0, &text) == 0) {
         rest = buf_view(&text);
         if (str_cut(&rest, ' ', &first) && str_u64(first, &pages)) {
-            uint64_t bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE) + more;
+            uint64_t bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE) - reserved + more;
             struct rlimit limit = {bytes, bytes};
             setrlimit(RLIMIT_AS, &limit);
         }

@@ -14,29 +14,10 @@
 #include <cmocka.h>
 
 #include "calc/replay/allocator.h"
+#include "tests/unit/heap_fixture.h"
 
 #define MIB UINT64_C(1048576)
 #define DEFAULTS ((struct allocator_config){0})
-
-struct heap {
-    size_t live, calls, fail_at;  // the fail_at-th call gets NULL; 0 = none does
-};
-
-static inline void *heap_alloc(void *ctx, size_t bytes)
-{
-    struct heap *h = ctx;
-    if (++h->calls == h->fail_at)
-        return NULL;
-    h->live += bytes;
-    return malloc(bytes);
-}
-
-static inline void heap_free(void *ctx, void *ptr, size_t bytes)
-{
-    struct heap *h = ctx;
-    h->live -= bytes;
-    free(ptr);
-}
 
 struct fixture {
     struct heap heap;

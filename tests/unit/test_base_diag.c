@@ -19,6 +19,27 @@ static void lines_and_columns_count_code_points(void **state)
     assert_true(line == 3 && col == 6);
 }
 
+// The place of the last message is where the next is looked for, in the same text only.
+static void places_are_found_in_any_order(void **state)
+{
+    (void)state;
+    char memory[] = "a\nb\nc\nd\n";
+    struct diag *d = diag_new((struct diag_options){0});
+    str text = str_c(memory);
+    diag_add(d, D_LINK_BROKEN, DIAG_AT(STR("a.md"), text, 4), "%s", "third");
+    diag_add(d, D_LINK_BROKEN, DIAG_AT(STR("a.md"), text, 6), "%s", "fourth");
+    diag_add(d, D_LINK_BROKEN, DIAG_AT(STR("a.md"), text, 2), "%s", "second");
+    memory[1] = ' ';
+    diag_add(d, D_LINK_BROKEN, DIAG_AT(STR("b.md"), text, 6), "%s", "of the next page");
+    buf b = BUF_INIT;
+    diag_text(d, &b);
+    static const char *const wanted[] = {"a.md:2:1:", "a.md:3:1:", "a.md:4:1:", "b.md:3:1:"};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        assert_non_null(strstr(b.ptr, wanted[i]));
+    buf_free(&b);
+    diag_free(d);
+}
+
 static void text_is_sorted_and_has_a_caret(void **state)
 {
     (void)state;
@@ -113,6 +134,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_and_columns_count_code_points),
+        cmocka_unit_test(places_are_found_in_any_order),
         cmocka_unit_test(text_is_sorted_and_has_a_caret),
         cmocka_unit_test(nothing_steers_the_terminal),
         cmocka_unit_test(strict_raises_its_own_group),

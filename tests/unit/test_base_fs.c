@@ -99,6 +99,46 @@ static void a_walk_is_in_byte_order(void **state)
     arena_free(&a);
 }
 
+// Folders enough for two threads, files between them, and in three folders something that cannot be
+// walked.
+static void many_folders_are_walked_as_one(void **state)
+{
+    enum { FOLDERS = 40, FILES = 30 };
+    char path[64], wanted[64];
+    (void)state;
+    for (int i = 0; i < FOLDERS; i++)
+        for (int k = 0; k < FILES; k++) {
+            snprintf(path, sizeof path, "many/f%02d/in", i);
+            assert_int_equal(fs_mkdirs(path), 0);
+            snprintf(path, sizeof path, "many/f%02d/in/%02d", i, k);
+            assert_int_equal(fs_write(path, STR("x")), 1);
+            snprintf(path, sizeof path, "many/f%02d.b", i);
+            assert_true(fs_write(path, STR("x")) >= 0);
+        }
+    assert_int_equal(symlink("nowhere", "many/f31/link"), 0);
+    assert_int_equal(symlink("../../../many", "many/f07/in/up"), 0);
+    assert_int_equal(symlink("nowhere", "many/f19/in/link"), 0);
+    arena a = ARENA_INIT;
+    struct fs_list list;
+    assert_int_equal(fs_walk("many", &(struct fs_rules){.skip = skip_drafts}, &a, &list, NULL), -1);
+    assert_int_equal(list.count, FOLDERS * (FILES + 1));
+    for (int i = 0, n = 0; i < FOLDERS; i++) {
+        snprintf(wanted, sizeof wanted, "f%02d.b", i);
+        assert_string_equal(list.items[n++].path.ptr, wanted);
+        for (int k = 0; k < FILES; k++) {
+            snprintf(wanted, sizeof wanted, "f%02d/in/%02d", i, k);
+            assert_string_equal(list.items[n++].path.ptr, wanted);
+        }
+    }
+    assert_int_equal(list.bad_count, 3);
+    assert_str(list.bad[0].path, "f07/in/up");
+    assert_int_equal(list.bad[0].error, ELOOP);
+    assert_str(list.bad[1].path, "f19/in/link");
+    assert_str(list.bad[2].path, "f31/link");
+    assert_int_equal(list.bad[2].error, ENOENT);
+    arena_free(&a);
+}
+
 static void loops_and_dangling_links_are_named(void **state)
 {
     (void)state;
@@ -177,6 +217,7 @@ int main(void)
         cmocka_unit_test(long_files_are_compared_to_their_end),
         cmocka_unit_test(folders_are_made_once),
         cmocka_unit_test(a_walk_is_in_byte_order),
+        cmocka_unit_test(many_folders_are_walked_as_one),
         cmocka_unit_test(loops_and_dangling_links_are_named),
         cmocka_unit_test(removing_does_not_follow_links),
         cmocka_unit_test(paths_are_normalised),

@@ -2,7 +2,47 @@
 // insertion.
 #include "tests/unit/base_fixture.h"
 
+#include "gen/base/fs.h"
+#include "gen/base/heap.h"
 #include "gen/base/map.h"
+
+// What the system notes of the mapping that p is in: "rd wr mr ... hg", the last for large pages.
+static bool has_flag(const void *p, str flag)
+{
+    FILE *maps = fopen("/proc/self/smaps", "r");
+    assert_non_null(maps);
+    char text[512];
+    bool inside = false, found = false;
+    while (fgets(text, sizeof text, maps)) {
+        unsigned long long from, to;
+        str line = str_c(text), word;
+        if (sscanf(text, "%llx-%llx ", &from, &to) == 2)
+            inside = from <= (uintptr_t)p && (uintptr_t)p < to;
+        while (inside && str_starts(str_c(text), STR("VmFlags:")) && str_cut(&line, ' ', &word))
+            found = found || str_eq(word, flag);
+    }
+    fclose(maps);
+    return found;
+}
+
+static void the_heap_comes_in_large_pages(void **state)
+{
+    (void)state;
+    str pages = STR("/sys/kernel/mm/transparent_hugepage/enabled");
+    struct fs_stat st;
+#if defined(__SANITIZE_ADDRESS__)
+    skip();
+#endif
+    if (fs_stat(pages.ptr, &st) < 0)
+        skip();
+    heap_prepare();
+    char *middle = malloc(32 << 20), *below_limit = malloc(60 << 20);
+    assert_true(has_flag(middle + (16 << 20), STR("hg")));
+    assert_true(has_flag(below_limit + (16 << 20), STR("hg")));
+    free(middle), free(below_limit);
+    // What was freed stays where it was.
+    assert_ptr_equal(malloc(32 << 20), middle);
+}
 
 static void buffers_are_always_strings(void **state)
 {
@@ -185,6 +225,7 @@ static void large_memory_grows_and_is_given_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_heap_comes_in_large_pages),  // before anything large
         cmocka_unit_test(buffers_are_always_strings),
         cmocka_unit_test(code_points_are_written_as_utf8),
         cmocka_unit_test(arena_memory_is_zeroed_and_aligned),

@@ -1,10 +1,5 @@
 // Settings: every type of value, unknown keys, and what is chosen without any.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/base_fixture.h"
 
 #include "gen/site/source/settings.h"
 #include "gen/text/markdown.h"
@@ -37,12 +32,6 @@ static bool parse(struct fixture *x, const char *text)
     return settings_parse(&x->s, str_c(text), STR("site.yaml"), STR("conf"), &x->a, x->d);
 }
 
-static void equal(str got, const char *wanted)
-{
-    if (!str_eq(got, str_c(wanted)))
-        fail_msg("got \"%.*s\", wanted \"%s\"", STR_ARG(got), wanted);
-}
-
 static void every_type(void **state)
 {
     struct fixture *x = *state;
@@ -54,16 +43,16 @@ static void every_type(void **state)
         "documents:\n  a/b: [x.md, 'y-*.md']\n  c: z.md\norder: [c, a/b]\nsearch: titles\nmath: "
         "[brackets, kramdown]\nadmonitions: containers\n"
         "limits: {page_bytes: 1000, page_ms: 50}\n"));
-    equal(settings_title(&x->s, STR("pt-BR")), "Memória");
-    equal(settings_title(&x->s, STR("de")), "Memory");
-    equal(settings_description(&x->s, STR("de")), "About");
-    equal(x->s.base_url, "https://example.org/x");
-    equal(x->s.source_language, "en");
-    equal(x->s.languages[1], "pt-BR");
-    equal(x->s.templates_dir, "conf/tpl");
-    equal(x->s.cache_dir, "conf/var/c");
-    equal(*(str *)map_get(&x->s.document_of, STR("y-*.md")), "a/b");
-    equal(x->s.order[0], "c");
+    assert_str(settings_title(&x->s, STR("pt-BR")), "Memória");
+    assert_str(settings_title(&x->s, STR("de")), "Memory");
+    assert_str(settings_description(&x->s, STR("de")), "About");
+    assert_str(x->s.base_url, "https://example.org/x");
+    assert_str(x->s.source_language, "en");
+    assert_str(x->s.languages[1], "pt-BR");
+    assert_str(x->s.templates_dir, "conf/tpl");
+    assert_str(x->s.cache_dir, "conf/var/c");
+    assert_str(*(str *)map_get(&x->s.document_of, STR("y-*.md")), "a/b");
+    assert_str(x->s.order[0], "c");
     assert_true(x->s.pretty && x->s.fallback);
     assert_int_equal(x->s.search, SEARCH_TITLES);
     assert_int_equal(x->s.math, MD_MATH_BRACKETS | MD_MATH_KRAMDOWN);

@@ -1,11 +1,5 @@
 // Front matter: types, places of errors, dates, and the short way against libyaml.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <string.h>
+#include "tests/unit/base_fixture.h"
 
 #include "gen/text/front.h"
 #include "gen/text/front_lines.h"
@@ -37,12 +31,6 @@ static bool parse(struct fixture *x, const char *text)
     return front_parse(str_c(text), STR("a.md"), &x->a, x->d, &x->f);
 }
 
-static void equal(str got, const char *wanted)
-{
-    if (!str_eq(got, str_c(wanted)))
-        fail_msg("got \"%.*s\", wanted \"%s\"", STR_ARG(got), wanted);
-}
-
 static void no_front_matter(void **state)
 {
     struct fixture *x = *state;
@@ -69,7 +57,7 @@ static void aliases_of_aliases_stay_small(void **state)
     buf_lit(&b, "---\n");
     assert_true(front_parse(buf_view(&b), STR("a.md"), &x->a, x->d, &x->f));
     assert_int_equal(x->f.pair_count, 4);
-    equal(str_slice(x->f.pairs[3].value, 0, 12), "word, word, ");
+    assert_str(str_slice(x->f.pairs[3].value, 0, 12), "word, word, ");
     assert_true(x->f.pairs[3].value.len < 100000);
     buf_free(&b);
 }
@@ -81,18 +69,18 @@ static void fields_have_types(void **state)
     assert_true(
         parse(x, "---\ntitle: \"A title: with colon\"\norder: -3\ndraft: true\ndate: 2026-05-31\n"
                  "aliases: [a.html, b/]\nimage: false\nown: {k: [1, 2]}\n---\nBody\n"));
-    equal(x->f.title, "A title: with colon");
+    assert_str(x->f.title, "A title: with colon");
     assert_int_equal(x->f.order, -3);
     assert_int_equal(x->f.draft, 1);
     assert_int_equal(x->f.date, 1780185600);
     assert_int_equal(x->f.updated, INT64_MIN);
     assert_int_equal(x->f.aliases.count, 2);
-    equal(x->f.aliases.items[1], "b/");
-    equal(x->f.image, "");
+    assert_str(x->f.aliases.items[1], "b/");
+    assert_str(x->f.image, "");
     assert_int_equal(x->f.pair_count, 7);
-    equal(x->f.pairs[6].key, "own");
-    equal(x->f.pairs[6].value, "k: 1, 2");
-    equal(x->f.pairs[5].value, "false");
+    assert_str(x->f.pairs[6].key, "own");
+    assert_str(x->f.pairs[6].value, "k: 1, 2");
+    assert_str(x->f.pairs[5].value, "false");
 }
 
 static void wrong_types_are_warnings(void **state)
@@ -119,20 +107,20 @@ static void other_types_are_read(void **state)
     struct fixture *x = *state;
     assert_true(parse(x, "---\nauthor: {name: Ana, url: https://x.org}\nimage: {path: "
                          "a.png}\ndraft: yes\ntoc: {min: 2}\n---\n"));
-    equal(x->f.author, "Ana");
-    equal(x->f.image, "a.png");
+    assert_str(x->f.author, "Ana");
+    assert_str(x->f.image, "a.png");
     assert_true(x->f.draft == 1 && x->f.toc == 1);
     assert_true(parse(x, "---\nauthor: [{name: Ana}, Bo]\naliases: [a, {b: c}, d]\nimage: "
                          "false\ndraft: \"off\"\n---\n"));
-    equal(x->f.author, "Ana, Bo");
-    equal(x->f.image, "");
+    assert_str(x->f.author, "Ana, Bo");
+    assert_str(x->f.image, "");
     assert_true(x->f.draft == 0 && x->f.aliases.count == 2);
     assert_true(parse(x, "+++\ntitle = 'T'\ndate = 2026-05-31T10:20:00Z\naliases = [\n  'a',\n  "
                          "'b',\n]\n[params]\nx = 1\n+++\nText\n"));
-    equal(x->f.title, "T");
+    assert_str(x->f.title, "T");
     assert_true(x->f.date == 1780222800 && x->f.aliases.count == 2);
     assert_true(parse(x, "{\n  \"title\": \"J {}\",\n  \"draft\": true\n}\nText\n"));
-    equal(x->f.title, "J {}");
+    assert_str(x->f.title, "J {}");
     assert_true(x->f.draft == 1);
     assert_string_equal("{\n  \"title\": \"J {}\",\n  \"draft\": true\n}\nText\n" + x->f.body,
                         "Text\n");

@@ -94,7 +94,8 @@ static str title_from(str key, arena *a)
 static str listed_title(struct placing *w, const struct page *p)
 {
     const struct tree *t = w->site->tree;
-    for (size_t i = 0; !w->titles.count && i < t->nav_count; i++) {
+    size_t unread = w->titles.count ? 0 : t->nav_count;
+    for (size_t i = 0; i < unread; i++) {
         bool is_new;
         void **slot = t->nav[i].file.len
                           ? map_put(&w->titles, &w->site->arena, t->nav[i].file, &is_new)

@@ -101,6 +101,20 @@ static void read_lists(struct cache *c, struct unpack *u)
     }
 }
 
+uint64_t cache_sum(uint64_t before, str piece)
+{
+    uint64_t both[] = {before, str_hash(piece)};
+    return piece.len ? str_hash((str){(const char *)both, sizeof both}) : before;
+}
+
+static uint64_t sum_of(str bytes)
+{
+    uint64_t sum = 0;
+    for (size_t at = 0; at < bytes.len; at += CACHE_PIECE)
+        sum = cache_sum(sum, str_slice(bytes, at, at + CACHE_PIECE));
+    return sum;
+}
+
 static bool read_all(struct cache *c, uint64_t program)
 {
     struct unpack u = unpack_from((str){c->bytes, c->len});
@@ -110,7 +124,7 @@ static bool read_all(struct cache *c, uint64_t program)
     if (unpack_u64(&u) != program)
         return false;
     uint64_t sum = unpack_u64(&u);
-    if (sum != str_hash((str){u.at, (size_t)(u.end - u.at)}))
+    if (sum != sum_of((str){u.at, (size_t)(u.end - u.at)}))
         return false;
     read_numbers(c, &u);
     read_lists(c, &u);

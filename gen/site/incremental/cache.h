@@ -65,9 +65,9 @@ struct cache *cache_open(str dir, uint64_t program);
 void cache_close(struct cache *c);
 const struct cache_document *cache_document_find(const struct cache *c, str key);
 const struct cache_output *cache_output_find(struct cache *c, str url);
-// Writes c's content (bytes and arena are not looked at), replacing the old file whole. expected:
-// about how many bytes, 0 when nothing is known. -1 with errno.
-int cache_save(str dir, uint64_t program, const struct cache *c, size_t expected);
+// Writes c's content (bytes and arena are not looked at), replacing the old file whole. -1 with
+// errno.
+int cache_save(str dir, uint64_t program, const struct cache *c);
 
 // A build that is about to change the output says so first: whoever is killed then leaves no cache
 // to be believed.
@@ -77,9 +77,11 @@ int cache_invalidate(str dir);
 int cache_lock(str dir);
 
 // What reading and writing share (cache.c, cache_write.c): a magic word, the program, a checksum of
-// all that follows.
-#define CACHE_MAGIC "vramdoc9"
-enum { CACHE_HEADER = 24 };
+// all that follows, in pieces of CACHE_PIECE bytes and a shorter last one.
+#define CACHE_MAGIC "vramdocA"
+enum { CACHE_HEADER = 24, CACHE_PIECE = 256 * 1024 };
+// The checksum of a piece and of all before it, whose sum is before; 0 at the beginning.
+uint64_t cache_sum(uint64_t before, str piece);
 char *cache_path(str dir, const char *name, buf *b);
 
 #endif

@@ -51,55 +51,91 @@ static void pack_numbers(buf *out, const struct cache *c)
     pack_str(out, c->assets);
 }
 
-static void pack_lists(buf *out, const struct cache *c)
+// The file on its way: what is packed goes out in pieces, so that no build holds its cache whole.
+struct writer {
+    buf waiting;
+    uint64_t sum;
+    int fd;
+    bool failed;
+};
+
+static void send(struct writer *w, size_t n)
 {
-    pack_uint(out, c->file_count);
+    str piece = str_slice(buf_view(&w->waiting), 0, n);
+    w->sum = cache_sum(w->sum, piece);
+    w->failed = w->failed || fs_write_all(w->fd, piece) < 0;
+    w->waiting.len -= n;
+    memmove(w->waiting.ptr, w->waiting.ptr + n, w->waiting.len);
+}
+
+// What the next entry is packed into.
+static buf *next(struct writer *w)
+{
+    while (w->waiting.len >= CACHE_PIECE)
+        send(w, CACHE_PIECE);
+    return &w->waiting;
+}
+
+static void pack_lists(struct writer *w, const struct cache *c)
+{
+    pack_uint(next(w), c->file_count);
     for (size_t i = 0; i < c->file_count; i++)
-        pack_str(out, c->files[i].path), pack_file(out, &c->files[i]);
-    pack_uint(out, c->document_count);
+        pack_str(next(w), c->files[i].path), pack_file(&w->waiting, &c->files[i]);
+    pack_uint(next(w), c->document_count);
     for (size_t i = 0; i < c->document_count; i++)
-        pack_str(out, c->documents[i].key), pack_document(out, &c->documents[i]);
-    pack_uint(out, c->output_count);
+        pack_str(next(w), c->documents[i].key), pack_document(&w->waiting, &c->documents[i]);
+    pack_uint(next(w), c->output_count);
     for (size_t i = 0; i < c->output_count; i++)
-        pack_str(out, c->outputs[i].url), pack_output(out, &c->outputs[i]);
-    pack_uint(out, c->folder_count);
+        pack_str(next(w), c->outputs[i].url), pack_output(&w->waiting, &c->outputs[i]);
+    pack_uint(next(w), c->folder_count);
     for (size_t i = 0; i < c->folder_count; i++) {
-        pack_str(out, c->folders[i].path);
-        pack_u64(out, (uint64_t)c->folders[i].mtime_ns);
+        pack_str(next(w), c->folders[i].path);
+        pack_u64(&w->waiting, (uint64_t)c->folders[i].mtime_ns);
     }
-    pack_uint(out, c->text_count);
+    pack_uint(next(w), c->text_count);
     for (size_t i = 0; i < c->text_count; i++) {
-        pack_str(out, c->texts[i].tag);
-        pack_u64(out, c->texts[i].digest);
+        pack_str(next(w), c->texts[i].tag);
+        pack_u64(&w->waiting, c->texts[i].digest);
     }
 }
 
-static int write_file(const char *path, str bytes)
+// The header is written last, over the place that was left for it.
+static bool write_all(struct writer *w, uint64_t program, const struct cache *c)
 {
-    int fd = open(path, O_WRONLY | O_CLOEXEC | O_CREAT | O_TRUNC, 0666);
-    if (fd < 0)
-        return -1;
-    if (fs_write_all(fd, bytes) < 0) {
-        close(fd);
-        return -1;
-    }
-    return close(fd);
+    char header[CACHE_HEADER] = {0};
+    w->failed = fs_write_all(w->fd, (str){header, sizeof header}) < 0;
+    pack_numbers(&w->waiting, c);
+    pack_lists(w, c);
+    send(w, next(w)->len);
+    pack_u64(&w->waiting, program);
+    pack_u64(&w->waiting, w->sum);
+    memcpy(header, CACHE_MAGIC, 8);
+    memcpy(header + 8, w->waiting.ptr, CACHE_HEADER - 8);
+    return !w->failed && lseek(w->fd, 0, SEEK_SET) == 0 &&
+           fs_write_all(w->fd, (str){header, sizeof header}) == 0;
 }
 
-int cache_save(str dir, uint64_t program, const struct cache *c, size_t expected)
+static int write_file(const char *path, uint64_t program, const struct cache *c)
 {
-    buf all = BUF_INIT, path = BUF_INIT, temporary = BUF_INIT;
-    buf_reserve(&all, expected + expected / 8);
-    buf_put(&all, CACHE_MAGIC, 8);
-    pack_u64(&all, program);
-    pack_u64(&all, 0);
-    pack_numbers(&all, c);
-    pack_lists(&all, c);
-    uint64_t sum = str_hash(str_slice(buf_view(&all), CACHE_HEADER, all.len));
-    memcpy(all.ptr + CACHE_HEADER - sizeof sum, &sum, sizeof sum);
-    int rc = write_file(cache_path(dir, "cache.new", &temporary), buf_view(&all));
+    struct writer w = {.waiting = BUF_INIT,
+                       .fd = open(path, O_WRONLY | O_CLOEXEC | O_CREAT | O_TRUNC, 0666)};
+    if (w.fd < 0)
+        return -1;
+    bool done = write_all(&w, program, c);
+    int error = errno;
+    buf_free(&w.waiting);
+    if (close(w.fd) == 0 && done)
+        return 0;
+    errno = done ? errno : error;
+    return -1;
+}
+
+int cache_save(str dir, uint64_t program, const struct cache *c)
+{
+    buf path = BUF_INIT, temporary = BUF_INIT;
+    int rc = write_file(cache_path(dir, "cache.new", &temporary), program, c);
     if (rc == 0)
         rc = rename(temporary.ptr, cache_path(dir, "cache", &path));
-    buf_free(&all), buf_free(&path), buf_free(&temporary);
+    buf_free(&path), buf_free(&temporary);
     return rc;
 }

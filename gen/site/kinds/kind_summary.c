@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "gen/site/kinds/kind_lib.h"
+#include "gen/text/markdown.h"
 
 struct summary {
     struct tree *t;
@@ -30,17 +31,6 @@ static bool read_link(str line, str *title, str *file)
     return true;
 }
 
-static str plain_title(struct tree *t, str title)
-{
-    buf b = BUF_INIT;
-    for (size_t i = 0; i < title.len; i++)
-        if (!strchr("`*_\\", title.ptr[i]))
-            buf_char(&b, title.ptr[i]);
-    str out = arena_str(t->a, buf_view(&b));
-    buf_free(&b);
-    return out;
-}
-
 static void read_chapter(struct summary *s, size_t indent, bool numbered, str title, str file)
 {
     struct tree *t = s->t;
@@ -53,7 +43,7 @@ static void read_chapter(struct summary *s, size_t indent, bool numbered, str ti
     uint32_t depth = numbered ? s->depth - 1 + s->part : 0;
     str path =
         file.len ? kind_join(t, s->folder, str_slice(file, 0, str_find(file, '#'))) : STR_NONE;
-    kind_nav(t, depth, plain_title(t, title), path, STR_NONE);
+    kind_nav(t, depth, md_words(title, STR_NONE, t->a), path, STR_NONE);
 }
 
 static void read_line(struct summary *s, str line)
@@ -77,7 +67,8 @@ static void read_line(struct summary *s, str line)
     } else if (str_starts(line, STR("# "))) {
         s->depth = 0;
         s->part = true;
-        kind_nav(s->t, 0, plain_title(s->t, str_slice(line, 2, line.len)), STR_NONE, STR_NONE);
+        kind_nav(s->t, 0, md_words(str_slice(line, 2, line.len), STR_NONE, s->t->a), STR_NONE,
+                 STR_NONE);
     }
 }
 

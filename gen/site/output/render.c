@@ -32,8 +32,8 @@ static bool read_text(struct rendering *w, const struct page *p, struct diag *d,
 {
     const struct site *site = &w->build->site;
     struct included page;
-    *out = STR_NONE;
-    if (p->made)
+    *out = p->text;
+    if (p->made || p->text.len)
         return true;
     if (include_page(site, p->source, memory, &w->arena, d, &page) == 0) {
         *out = page.text;

@@ -99,7 +99,7 @@ static int save(struct build *b, struct cache *c)
     c->outputs = b->outputs;
     c->output_count = b->output_count;
     list_texts(b, c);
-    if (cache_save(site->settings.cache_dir, b->program, c, b->old ? b->old->len : 0) < 0)
+    if (cache_save(site->settings.cache_dir, b->program, c) < 0)
         return -1;
     texts_sweep(site->settings.cache_dir, c);
     return 0;

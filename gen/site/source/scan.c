@@ -141,7 +141,7 @@ static void sort_files(struct site *site)
         list_bundles(site, &bundles, &scratch);
     struct page *pages = arena_new(&site->arena, struct page, n);
     site->pages = arena_new(&site->arena, struct page *, n);
-    site->assets.items = arena_new(&site->arena, struct fs_entry, n);
+    size_t room = 0;
     for (size_t i = 0; i < n; i++) {
         const struct fs_entry *f = &site->files.items[i];
         str url;
@@ -158,6 +158,9 @@ static void sort_files(struct site *site)
                                .order = INT64_MIN};
             site->pages[site->page_count++] = p;
         } else if (publish_file(f->path) == PUBLISH && !names_is_page(f->path)) {
+            site->assets.items =
+                arena_grow(&site->arena, site->assets.items, site->assets.count, &room,
+                           site->assets.count + 1, sizeof *site->assets.items);
             site->assets.items[site->assets.count++] = *f;
         }
     }

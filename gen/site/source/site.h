@@ -55,6 +55,7 @@ struct page {
     str each;        // the word of `each`, where its file makes several pages
     str *aliases;    // older addresses that lead here
     uint32_t alias_count;
+    str text;              // of its file; "" where it is read again to be rendered
     str meta;              // packed front matter, see read.h
     str tag, date;         // what its path says: language and date of a post, "" for neither
     str key;               // what its path says of its document

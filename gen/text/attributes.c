@@ -15,7 +15,7 @@ static size_t skip_blanks(str s, size_t i)
 
 static bool is_id_byte(char c)
 {
-    return is_word(c) || c == '-' || c == '.' || c == ':' || c == '+' || c & 0x80;
+    return is_word(c) || c == '-' || c == '.' || c == ':' || c == '+' || c == '\\' || c & 0x80;
 }
 
 // One of #id, .class, key=value, key="some words", a bare word behind a colon. Its end; 0 for

@@ -174,6 +174,11 @@ bool md_render(str text, size_t from, str file, const struct md_options *o, aren
 bool md_scan(str text, size_t from, str file, const struct md_options *o, arena *a, struct diag *d,
              struct md_result *result);
 
+// The plain words of a heading, a line without its marks of level: those of its links, code and
+// pictures; marks, tags, addresses and attributes are left out. text: the page, which may say where
+// links by name lead.
+str md_words(str line, str text, arena *a);
+
 // Whether a block of this kind is running text, whose lines may be wrapped again.
 bool md_block_is_prose(uint8_t kind);
 // The hash of a block (md_block.hash) from its text.

@@ -181,16 +181,18 @@ void md_title_drop(struct md *r, cmark_node *root)
         n = cmark_node_next(n);
     if (!n || cmark_node_get_heading_level(n) != 1)
         return;
-    buf own = BUF_INIT, title = BUF_INIT;
+    buf own = BUF_INIT, shown = BUF_INIT, title = BUF_INIT;
     cmark_node *last = cmark_node_last_child(n);
     str written = md_is(last, CMARK_NODE_TEXT) ? arena_str(r->a, md_literal(last)) : STR_NONE;
     str id = take_explicit_id(r, n);
+    str words = md_heading_words(r, n, md_content(n));
     slug_text(r->o->slugs, r->o->title, &title);
+    slug_text(r->o->slugs, words, &shown);
     slug_of(r, &own, n);
-    if (str_eq(buf_view(&own), buf_view(&title))) {
+    if (str_eq(buf_view(&own), buf_view(&title)) || str_eq(buf_view(&shown), buf_view(&title))) {
         struct md_options with = *r->o;
         const struct md_options *before = r->o;
-        with.first_id = id.len ? id : arena_str(r->a, buf_view(&own));
+        with.first_id = id.len ? id : arena_str(r->a, buf_view(&shown));
         r->o = &with;
         md_first_anchor(r);
         r->o = before;
@@ -199,8 +201,7 @@ void md_title_drop(struct md *r, cmark_node *root)
     } else if (id.len) {
         cmark_node_set_literal(last, written.ptr);  // it is another heading's, and stays there
     }
-    buf_free(&own);
-    buf_free(&title);
+    buf_free(&own), buf_free(&shown), buf_free(&title);
 }
 
 static bool is_source_id(struct md *r, str id)

@@ -18,6 +18,7 @@ struct md_formula {
     bool display;
     bool escaped;  // backslashes of its TeX are written as Markdown wants them
     bool ended;    // of a block: its last line has been read
+    bool kept;     // of a block: what it begins and ends with is TeX, too
     str end;       // of a block: what its last line ends with
 };
 
@@ -247,15 +248,34 @@ static int is_escapable(char c)
                         (c >= '[' && c <= '`') || (c >= '{' && c <= '~'));
 }
 
+// An environment, which needs no sign around it: of those of LaTeX for display, as MathJax and
+// KaTeX's auto-render take them. Its own lines are a part of the TeX.
+#define ENVIRONMENT(name) \
+    { \
+        MD_MATH, STR("\\begin{" name "}"), STR("\\end{" name "}"), false, true \
+    }
+
 // How a block is written.
 static const struct {
     unsigned extensions;
     str open, end;
-    bool escaped;
+    bool escaped, kept;  // kept: open and end are TeX, too
 } block_rows[] = {
-    {MD_MATH_DOLLARS | MD_MATH_KRAMDOWN, STR("$$"), STR("$$"), false},
-    {MD_MATH_BRACKETS, STR("\\["), STR("\\]"), false},
-    {MD_MATH_KRAMDOWN, STR("\\\\["), STR("\\\\]"), true},
+    {MD_MATH_DOLLARS | MD_MATH_KRAMDOWN, STR("$$"), STR("$$"), false, false},
+    {MD_MATH_BRACKETS, STR("\\["), STR("\\]"), false, false},
+    {MD_MATH_KRAMDOWN, STR("\\\\["), STR("\\\\]"), true, false},
+    ENVIRONMENT("equation"),
+    ENVIRONMENT("equation*"),
+    ENVIRONMENT("align"),
+    ENVIRONMENT("align*"),
+    ENVIRONMENT("alignat"),
+    ENVIRONMENT("alignat*"),
+    ENVIRONMENT("gather"),
+    ENVIRONMENT("gather*"),
+    ENVIRONMENT("multline"),
+    ENVIRONMENT("multline*"),
+    ENVIRONMENT("eqnarray"),
+    ENVIRONMENT("eqnarray*"),
 };
 enum { BLOCK_KINDS = sizeof block_rows / sizeof *block_rows };
 _Static_assert((size_t)BLOCK_KINDS == MD_FORMULA_BLOCKS, "struct md keeps a number for each");
@@ -303,10 +323,11 @@ static cmark_node *open_block(cmark_syntax_extension *ext, int indented, cmark_p
     // Dollar signs at both ends of a line are for the inline parser.
     if ((one_line && end.ptr[0] == '$') || !is_ended(r, rest, end, line, &r->no_formula[kind]))
         return NULL;
-    int skipped = at + (int)block_rows[kind].open.len - cmark_parser_get_offset(parser);
+    int open = block_rows[kind].kept ? 0 : (int)block_rows[kind].open.len,
+        skipped = at + open - cmark_parser_get_offset(parser);
     cmark_node *n = cmark_parser_add_child(parser, parent, CMARK_NODE_CODE_BLOCK, at + 1);
     struct md_formula *f = arena_new(r->a, struct md_formula, 1);
-    *f = (struct md_formula){true, block_rows[kind].escaped, one_line, end};
+    *f = (struct md_formula){true, block_rows[kind].escaped, one_line, block_rows[kind].kept, end};
     cmark_node_set_syntax_extension(n, ext);
     cmark_node_set_fence_info(n, "math");
     cmark_node_set_user_data(n, f);
@@ -329,7 +350,7 @@ str md_formula_tex(struct md *r, cmark_node *block, str literal)
 {
     const struct md_formula *f = md_formula_of(block);
     str tex = str_trim(literal);
-    if (f && str_ends(tex, f->end))
+    if (f && !f->kept && str_ends(tex, f->end))
         tex = str_trim(str_slice(tex, 0, tex.len - f->end.len));
     return f && f->escaped ? unescaped(r->a, tex) : tex;
 }

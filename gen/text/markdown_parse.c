@@ -205,7 +205,8 @@ static unsigned useful_extensions(unsigned wanted, str body)
         useless |= MD_AUTOLINK;
     if (!holds(body, STR("[^"), 1))
         useless |= MD_FOOTNOTES;
-    if (!holds_byte(body, '$') && !holds(body, STR("\\("), 0) && !holds(body, STR("\\["), 0))
+    if (!holds_byte(body, '$') && !holds(body, STR("\\("), 0) && !holds(body, STR("\\["), 0) &&
+        !holds(body, STR("\\begin{"), 0))
         useless |= MD_MATH;
     if (!holds(body, STR("!!!"), 0) && !holds(body, STR("???"), 0) && !holds(body, STR("///"), 0) &&
         !holds(body, STR("==="), 0) && !holds(body, STR(":::"), 0))
@@ -277,7 +278,7 @@ static void parse(struct md *r)
     prepare(r);
 }
 
-static void end(struct md *r)
+void md_close(struct md *r)
 {
     buf_free(&r->scratch);
     buf_free(&r->row);
@@ -320,7 +321,7 @@ bool md_print(struct md *r, struct md_result *result)
         walk(r, r->root, r->o->plain ? md_plain_handlers : md_site_handlers);
     if (result)
         *result = *r->result;
-    end(r);
+    md_close(r);
     return r->ok;
 }
 

@@ -84,7 +84,7 @@ struct md_table_state {
     size_t cell_count, cell_cap;
 };
 
-enum { MD_FORMULA_BLOCKS = 3 };  // ways to write one
+enum { MD_FORMULA_BLOCKS = 15 };  // ways to write one
 
 enum { MD_OWN_EXTENSIONS = 3 };
 
@@ -211,6 +211,10 @@ static inline bool md_is_task(cmark_node *item)
 extern const struct md_handler md_plain_handlers[K_COUNT];
 extern const struct md_handler md_site_handlers[K_COUNT];
 
+// markdown_words.c: the plain words of a heading that was written as line.
+str md_heading_words(struct md *r, cmark_node *heading, str line);
+// Ends a page that is not printed.
+void md_close(struct md *r);
 // Ends the line in out unless it is ended.
 void md_cr(struct md *r);
 str md_word(const struct md *r, enum md_word word);

@@ -109,6 +109,16 @@ static void check_plain(str text, unsigned extensions, bool unsafe, arena *a, st
     buf_free(&out);
 }
 
+// The first line as a title, the text as its page: no line of its own may come out.
+static void check_words(str text, arena *a)
+{
+    str rest = text, line = STR_NONE;
+    str_line(&rest, &line);
+    str words = md_words(line, text, a);
+    if (str_find(words, '\n') < words.len)
+        abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (!size)
@@ -124,6 +134,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_site(text, data[0] & 32 ? MD_GFM | MD_MATH | MD_ADMONITIONS | MD_CONTAINERS : MD_GFM,
                data[0] & 64, &a, d);
     check_plain(text, data[0] & 63, data[0] & 128, &a, d);
+    check_words(text, &a);
     diag_free(d);
     arena_free(&a);
     free(copy);

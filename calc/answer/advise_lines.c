@@ -36,13 +36,6 @@ static bool is_word(char c)
     return (c >= 'a' && c <= 'z') || c == '_' || is_digit(c);
 }
 
-// The variable of the allocator's settings. SRC: pytorch c10/core/AllocatorConfig.cpp; 2.9 was the
-// first release that looks at PYTORCH_ALLOC_CONF, those before it know the other name alone.
-static const char *alloc_conf(const struct vram_config *c)
-{
-    return c->torch >= 2009 ? "PYTORCH_ALLOC_CONF" : "PYTORCH_CUDA_ALLOC_CONF";
-}
-
 // The value of {name}, for config_write; `length` is what a sequence has, `alloc_conf` no field.
 // false: it is neither.
 static bool value_of(const char *name, size_t len, const struct vram_config *c,
@@ -50,7 +43,7 @@ static bool value_of(const char *name, size_t len, const struct vram_config *c,
 {
     struct vram_config of = *c;
     if (text_equal(name, len, "alloc_conf")) {
-        text_append(line, alloc_conf(c));
+        text_append(line, config_alloc_conf(c));
         return true;
     }
     int field = text_equal(name, len, "length") ? FIELD_seq_len : config_field(name, len);

@@ -60,6 +60,8 @@ struct plan {
                  // too much
     uint64_t least;              // run_process_least of the plan
     struct probe_answer answer;  // of the plan, where exact
+    bool failed;  // not_enough is set: what was tried last in its place and does not fit
+    struct vram_config not_enough;
 };
 
 static struct vram_change *change_of(const struct plan *p, size_t row)
@@ -179,36 +181,97 @@ static int extend(struct plan *p, size_t row)
     return VRAM_OK;
 }
 
-// The plan without one of its rows, if that fits too.
-static int leave_out(struct plan *p, size_t out)
+// Rows of a plan in the order in which they are left out.
+struct rows {
+    size_t count, row[ADVICE_MAX];
+};
+
+static void without(const struct plan *p, const struct rows *out, struct vram_config *config)
 {
-    struct vram_config next = p->v->config;
-    struct probe_answer answer;
+    *config = p->v->config;
     for (size_t k = 0; k < p->list->count; k++) {
-        size_t i = p->list->order[k];
-        if (i != out && change_of(p, i)->in_plan)
-            apply(p, i, &next);
+        size_t i = p->list->order[k], at = 0;
+        while (at < out->count && out->row[at] != i)
+            at++;
+        if (at == out->count && change_of(p, i)->in_plan)
+            apply(p, i, config);
     }
-    if (least_of(p->probe, &next) > p->list->out.gpu_bytes)
-        return VRAM_OK;
-    int rc = try_below(p, &next, p->list->out.gpu_bytes + 1, &answer);
-    if (rc == VRAM_OK && (p->tight_only ? answer.fits : answer.surely)) {
-        p->list->plan = next;
-        p->answer = answer;
-        p->list->out.plan_process_bytes = answer.process;
-        change_of(p, out)->in_plan = false;
-    }
-    return rc == VRAM_ENOMEM ? rc : VRAM_OK;
 }
 
-// Leaves out what the plan does not need, but for what makes it faster.
+// Bytes from which on a plan does not fit in the way that is asked for; after least_of.
+static uint64_t too_much(const struct plan *p)
+{
+    return p->tight_only ? p->list->out.gpu_bytes + 1 : run_process_unsure(p->probe);
+}
+
+// The plan without rows, if that fits too. *left: whether they are left out.
+static int leave_out(struct plan *p, const struct rows *out, bool *left)
+{
+    struct vram_config next;
+    struct probe_answer answer;
+    without(p, out, &next);
+    *left = false;
+    if (p->failed && config_same(&p->not_enough, &next))
+        return VRAM_OK;
+    uint64_t least = least_of(p->probe, &next), enough = too_much(p);
+    if (least >= enough)
+        return VRAM_OK;
+    int rc = try_below(p, &next, enough, &answer);
+    if (rc != VRAM_OK || !(p->tight_only ? answer.fits : answer.surely)) {
+        p->not_enough = next;
+        p->failed = true;
+        return rc == VRAM_ENOMEM ? rc : VRAM_OK;
+    }
+    p->list->plan = next;
+    p->least = least;
+    p->answer = answer;
+    p->list->out.plan_process_bytes = answer.process;
+    for (size_t i = 0; i < out->count; i++)
+        change_of(p, out->row[i])->in_plan = false;
+    *left = true;
+    return VRAM_OK;
+}
+
+// Rows from number `from` on that the plan will probably do without, all of them together: what
+// its tensors say, and the allocator adding the same part as to the plan. Up to the first that is
+// not among them and might be.
+static void guess(const struct plan *p, const struct rows *all, size_t from, struct rows *out)
+{
+    double part = (double)p->answer.process / (double)p->least;
+    out->count = 0;
+    for (size_t i = from; i < all->count; i++) {
+        struct vram_config next;
+        out->row[out->count++] = all->row[i];
+        without(p, out, &next);
+        uint64_t least = least_of(p->probe, &next), enough = too_much(p);
+        if ((double)least * part < (double)enough)
+            continue;
+        out->count--;
+        if (least < enough)
+            return;
+    }
+}
+
+// Leaves out one row after the other that the plan does not need, but for what makes it faster.
+// Where several will probably go, they are tried together, and where that is wrong without the
+// last: what fits without all of them fits without some.
 static int prune(struct plan *p)
 {
+    struct rows all = {0}, out;
     int rc = VRAM_OK;
-    for (size_t k = 0; k < p->list->count && rc == VRAM_OK; k++) {
+    for (size_t k = 0; k < p->list->count; k++) {
         const struct vram_change *c = change_of(p, p->list->order[k]);
         if (c->in_plan && c->cost_permille >= 0)
-            rc = leave_out(p, p->list->order[k]);
+            all.row[all.count++] = p->list->order[k];
+    }
+    for (size_t i = 0; i < all.count && rc == VRAM_OK; i++) {
+        bool left = false;
+        if (!change_of(p, all.row[i])->in_plan)
+            continue;
+        for (guess(p, &all, i, &out); out.count > 1 && rc == VRAM_OK && !left; out.count--)
+            rc = leave_out(p, &out, &left);
+        if (rc == VRAM_OK && !left)
+            rc = leave_out(p, &(struct rows){1, {all.row[i]}}, &left);
     }
     return rc;
 }

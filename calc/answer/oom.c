@@ -18,9 +18,14 @@ static void hint(struct answers *a, message_id id)
 }
 
 // Sizes of hints are in whole MiB.
+static uint64_t to_mib(uint64_t bytes)
+{
+    return (bytes + MIB / 2) / MIB;
+}
+
 static void hint_mib(struct answers *a, message_id id, uint64_t bytes)
 {
-    message_list_add(&a->oom_hints, id, NO_FIELD, ARGS(arg_u64("mib", (bytes + MIB / 2) / MIB)));
+    message_list_add(&a->oom_hints, id, NO_FIELD, ARGS(arg_u64("mib", to_mib(bytes))));
 }
 
 // Where no tensor of PyTorch's is meant.
@@ -90,7 +95,8 @@ static bool had_room(const struct oom_message *m)
 }
 
 // Why there was no room, by the sizes that the message has.
-static void add_size_hints(struct answers *a, const struct oom_message *m)
+static void add_size_hints(struct answers *a, const struct oom_message *m,
+                           const struct vram_config *c)
 {
     bool beyond = m->total.present && m->tried.low > m->total.high;
     if (beyond)
@@ -108,16 +114,19 @@ static void add_size_hints(struct answers *a, const struct oom_message *m)
     if (m->private_pools.present)
         hint_mib(a, MESSAGE_hint_private_pools, m->private_pools.bytes);
     if (!beyond && oom_idle(m) >= m->tried.bytes && oom_idle(m) > 0)
-        hint_mib(a, MESSAGE_hint_fragmented, oom_idle(m));
+        message_list_add(
+            &a->oom_hints, MESSAGE_hint_fragmented, NO_FIELD,
+            ARGS(arg_u64("mib", to_mib(oom_idle(m))), arg_text("variable", config_alloc_conf(c))));
 }
 
-static void add_hints(struct answers *a, const struct oom_message *m, bool with_config)
+static void add_hints(struct answers *a, const struct oom_message *m, const struct vram_config *c,
+                      bool with_config)
 {
     if (!oom_is_tensor(m)) {
         add_other_hints(a, m);
         return;
     }
-    add_size_hints(a, m);
+    add_size_hints(a, m, c);
     if (m->source == OOM_MPS)
         hint(a, MESSAGE_hint_mps);
     if (with_config)
@@ -229,7 +238,7 @@ int vram_explain_oom(vram *v, const char *text, size_t len, bool with_config,
         rc = explain_config(v, a, &m);
     if (rc == VRAM_OK && a->oom.tensor_count == 0 && oom_is_tensor(&m))
         rc = add_shapes(a, &m);
-    add_hints(a, &m, with_config);
+    add_hints(a, &m, &v->config, with_config);
     if (rc == VRAM_ENOMEM || (rc == VRAM_OK && a->oom_hints.failed))
         return handle_no_memory(v);
     a->oom.hints = a->oom_hints.at;

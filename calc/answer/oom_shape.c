@@ -9,7 +9,7 @@
 uint64_t oom_asked(enum oom_source source, uint64_t bytes)
 {
     struct allocator_config defaults = {0};
-    if (source == OOM_ASYNC || source == OOM_DIRECTML)
+    if (source == OOM_ASYNC || source == OOM_DIRECTML || source == OOM_MPS)
         return bytes;
     return allocator_segment_bytes(allocator_round(&defaults, bytes));
 }

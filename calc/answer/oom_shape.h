@@ -9,7 +9,8 @@
 // What a message of the source shows for a tensor of this size: the segment that the caching
 // allocator asks the driver for; of those that ask for each tensor, its own bytes. SRC: pytorch
 // c10/cuda/CUDAMallocAsyncAllocator.cpp (mallocAsync: "Requested", the size as it came);
-// torch-directml's "Could not allocate tensor with N bytes".
+// aten/src/ATen/mps/MPSAllocator.mm (get_allocation_size: the size in whole units of Metal's
+// alignment); torch-directml's "Could not allocate tensor with N bytes".
 uint64_t oom_asked(enum oom_source source, uint64_t bytes);
 
 // Finds the shape of exactly that size among those that the configuration's tensors have; false if

@@ -151,8 +151,17 @@ static int read_files(struct cli_run *r)
     return rc;
 }
 
-// mode first, because a preset and nanoGPT's defaults look at it; then presets, files, and the
-// other words, so that what is said last and most directly wins.
+// Whether a word is read in a round. mode first, because a preset and nanoGPT's defaults look at
+// it; then presets; after the files the other words, so that what is said last and most directly
+// wins. What files depend on and have themselves is read before them, too: a framework's version
+// decides about its defaults, the number of GPUs is compared with DeepSpeed's train_batch_size.
+static bool is_read(const struct cli_word *pair, int round)
+{
+    int turn = cli_is_key(pair, "mode") ? 0 : cli_is_key(pair, "preset") ? 1 : 2;
+    bool early = cli_is_key(pair, "framework_version") || cli_is_key(pair, "n_gpu");
+    return turn == round || (early && round == 1);
+}
+
 static int configure(struct cli_run *r, bool (*skip)(const struct cli_word *))
 {
     const struct cli_line *line = r->line;
@@ -160,8 +169,7 @@ static int configure(struct cli_run *r, bool (*skip)(const struct cli_word *))
     for (int round = 0; round < 3 && rc == CLI_OK; round++) {
         for (size_t i = 0; i < line->pair_count && rc == CLI_OK; i++) {
             const struct cli_word *pair = &line->pairs[i];
-            int turn = cli_is_key(pair, "mode") ? 0 : cli_is_key(pair, "preset") ? 1 : 2;
-            if (turn == round && !(skip && skip(pair)))
+            if (is_read(pair, round) && !(skip && skip(pair)))
                 rc = set_pair(r, pair);
         }
         if (round == 1 && rc == CLI_OK)

@@ -51,6 +51,11 @@ int allocator_init(struct allocator *a, const struct vram_mem *mem,
     return allocator_reset(a, config);
 }
 
+static bool gc_is_on(const struct allocator *a)
+{
+    return a->config.gc_threshold_ppm && a->config.allowed_bytes;
+}
+
 int allocator_reset(struct allocator *a, const struct allocator_config *config)
 {
     if (!config_is_good(config))
@@ -58,6 +63,7 @@ int allocator_reset(struct allocator *a, const struct allocator_config *config)
     a->config = *config;
     if (!a->config.max_split_bytes)
         a->config.max_split_bytes = UINT64_MAX;
+    a->plain = !config->expandable && !gc_is_on(a) && a->config.max_split_bytes == UINT64_MAX;
     mem_zero(&a->stats, sizeof a->stats);
     a->next_address = FIRST_ADDRESS;
     a->count = 1;
@@ -100,6 +106,14 @@ uint64_t allocator_round(const struct allocator_config *config, uint64_t bytes)
     return (bytes + ALLOCATOR_MIN_BLOCK - 1) / ALLOCATOR_MIN_BLOCK * ALLOCATOR_MIN_BLOCK;
 }
 
+void allocator_request(const struct allocator_config *config, uint64_t bytes,
+                       struct allocator_request *out)
+{
+    out->bytes = bytes;
+    out->rounded = bytes ? allocator_round(config, bytes) : 0;
+    out->class = pool_class(out->rounded);
+}
+
 uint64_t allocator_segment_bytes(uint64_t rounded)
 {
     if (rounded <= ALLOCATOR_SMALL)
@@ -130,17 +144,12 @@ static uint32_t prefer_less_room(const struct allocator *a, const struct allocat
     return i;
 }
 
-static bool gc_is_on(const struct allocator *a)
-{
-    return a->config.gc_threshold_ppm && a->config.allowed_bytes;
-}
-
-// The free block for a request, still in the pool; 0 if there is none or it must not be used.
-static uint32_t find_free(struct allocator *a, struct allocator_pool *p, uint64_t size)
+// The free block that settings choose, i being the smallest that is large enough or 0.
+static uint32_t choose_free(struct allocator *a, struct allocator_pool *p, uint64_t size,
+                            uint32_t i)
 {
     if (gc_is_on(a))
         p->searches++;
-    uint32_t i = pool_lower_bound(p, a->blocks, size);
     if (!i)
         return 0;
     if (a->config.expandable)
@@ -149,6 +158,14 @@ static uint32_t find_free(struct allocator *a, struct allocator_pool *p, uint64_
     if (size < limit ? have >= limit : have >= size + ALLOCATOR_LARGE_BUFFER)
         return 0;
     return i;
+}
+
+// The free block for a request, still in the pool; 0 if there is none or it must not be used.
+static inline uint32_t find_free(struct allocator *a, struct allocator_pool *p,
+                                 const struct allocator_request *r)
+{
+    uint32_t i = pool_lower_bound(p, a->blocks, r->rounded, r->class);
+    return a->plain ? i : choose_free(a, p, r->rounded, i);
 }
 
 // ---- segments ---------------------------------------------------------------------------------
@@ -232,6 +249,11 @@ static void collect_garbage(struct allocator *a)
     }
 }
 
+static uint32_t find_large(const struct allocator *a, const struct allocator_pool *p, uint64_t size)
+{
+    return pool_lower_bound(p, a->blocks, size, pool_class(size));
+}
+
 // Frees cached blocks of max_split_size and more, only as many as the request needs.
 // SRC: release_available_cached_blocks. Returns whether enough was freed.
 static bool release_oversize(struct allocator *a, struct allocator_pool *p, uint64_t size)
@@ -240,14 +262,14 @@ static bool release_oversize(struct allocator *a, struct allocator_pool *p, uint
     if (limit == UINT64_MAX || a->config.expandable)
         return false;
     uint64_t need = size < limit ? limit : size, released = 0;
-    uint32_t i = pool_lower_bound(p, a->blocks, need);
+    uint32_t i = find_large(a, p, need);
     if (i) {
         segment_free(a, i);
         return true;
     }
     while (released < need) {
         uint32_t last = 0;
-        for (i = pool_lower_bound(p, a->blocks, limit); i; i = pool_after(p, a->blocks, i))
+        for (i = find_large(a, p, limit); i; i = pool_after(p, a->blocks, i))
             last = i;
         if (!last)
             return false;
@@ -337,21 +359,19 @@ static void block_split(struct allocator *a, struct allocator_pool *p, uint32_t 
     pool_insert(p, a->blocks, rest);
 }
 
-int allocator_malloc(struct allocator *a, uint64_t bytes, uint32_t *block)
+int allocator_take(struct allocator *a, const struct allocator_request *request, uint32_t *block)
 {
+    uint64_t size = request->rounded;
     *block = 0;
-    if (!bytes)
-        return VRAM_OK;
-    uint64_t size = allocator_round(&a->config, bytes);
     if (!size)
-        return VRAM_EOVERFLOW;
+        return request->bytes ? VRAM_EOVERFLOW : VRAM_OK;
     int rc = VRAM_OK;
     if (a->cap < (size_t)a->count + BLOCKS_PER_MALLOC)
         rc = allocator_reserve(a, BLOCKS_PER_MALLOC);
     if (rc)
         return rc;
     struct allocator_pool *p = pool_at(a, a->stream, size <= ALLOCATOR_SMALL);
-    uint32_t i = find_free(a, p, size);
+    uint32_t i = find_free(a, p, request);
     if (i) {
         pool_remove(p, a->blocks, i);
     } else {
@@ -363,12 +383,19 @@ int allocator_malloc(struct allocator *a, uint64_t bytes, uint32_t *block)
         block_split(a, p, i, size);
     struct allocator_block *b = &a->blocks[i];
     b->state = BLOCK_USED;
-    b->requested = bytes;
-    stat_add(&a->stats.requested, bytes);
+    b->requested = request->bytes;
+    stat_add(&a->stats.requested, request->bytes);
     stat_add(&a->stats.allocated, b->size);
     a->stats.mallocs++;
     *block = i;
     return VRAM_OK;
+}
+
+int allocator_malloc(struct allocator *a, uint64_t bytes, uint32_t *block)
+{
+    struct allocator_request r;
+    allocator_request(&a->config, bytes, &r);
+    return allocator_take(a, &r, block);
 }
 
 // Joins block i with a free neighbour before or after it.
@@ -434,11 +461,10 @@ int allocator_free(struct allocator *a, uint32_t block)
 
 // The free block that is there for a request stays, if nothing else would come of it: in a virtual
 // segment it would be joined with its neighbours, and the garbage collector counts searches.
-static uint32_t find_lent(struct allocator *a, uint64_t size)
+static uint32_t find_lent(struct allocator *a, const struct allocator_request *r)
 {
-    if (!size || a->config.expandable || gc_is_on(a))
-        return 0;
-    return find_free(a, pool_at(a, a->stream, size <= ALLOCATOR_SMALL), size);
+    bool lends = r->rounded && a->plain;
+    return lends ? find_free(a, pool_at(a, a->stream, r->rounded <= ALLOCATOR_SMALL), r) : 0;
 }
 
 static void stat_touch(struct allocator_stat *s, uint64_t bytes)
@@ -447,17 +473,17 @@ static void stat_touch(struct allocator_stat *s, uint64_t bytes)
         s->peak = s->now + bytes;
 }
 
-int allocator_borrow(struct allocator *a, uint64_t bytes)
+int allocator_borrow(struct allocator *a, const struct allocator_request *request)
 {
-    uint64_t size = bytes ? allocator_round(&a->config, bytes) : 0;
-    uint32_t i = find_lent(a, size);
+    uint32_t i = find_lent(a, request);
     if (!i) {
-        int rc = allocator_malloc(a, bytes, &i);
+        int rc = allocator_take(a, request, &i);
         return rc == VRAM_OK ? allocator_free(a, i) : rc;
     }
     const struct allocator_block *b = &a->blocks[i];
-    stat_touch(&a->stats.requested, bytes);
-    stat_touch(&a->stats.allocated, should_split(a, b, size) ? size : b->size);
+    bool splits = should_split(a, b, request->rounded);
+    stat_touch(&a->stats.requested, request->bytes);
+    stat_touch(&a->stats.allocated, splits ? request->rounded : b->size);
     a->stats.mallocs++;
     a->stats.frees++;
     return VRAM_OK;

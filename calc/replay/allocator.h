@@ -28,18 +28,23 @@ static inline void allocator_stream(struct allocator *a, uint32_t stream)
     a->stream = stream;
 }
 
+// What the settings make of a size, for the calls below: it is the same all through a run.
+void allocator_request(const struct allocator_config *config, uint64_t bytes,
+                       struct allocator_request *out);
+
 // Hands out a block for bytes; *block gets its number, 0 for 0 bytes.
 // Errors: VRAM_ENOFIT (OutOfMemoryError: stats.oom_bytes says the size), VRAM_EOVERFLOW,
 // VRAM_ENOMEM. After each of them a is as consistent as PyTorch's allocator is after a caught
 // error, and may be used on.
 int allocator_malloc(struct allocator *a, uint64_t bytes, uint32_t *block);
+int allocator_take(struct allocator *a, const struct allocator_request *request, uint32_t *block);
 
 // Takes a block back; 0 is nothing. Errors: VRAM_EARG if the block is not handed out.
 int allocator_free(struct allocator *a, uint32_t block);
 
-// As allocator_malloc, then allocator_free of its block: where a free block serves, all is as
+// As allocator_take, then allocator_free of its block: where a free block serves, all is as
 // before.
-int allocator_borrow(struct allocator *a, uint64_t bytes);
+int allocator_borrow(struct allocator *a, const struct allocator_request *request);
 
 // As allocator_free in two steps: the statistics at once, the block when another stream has done
 // with it. SRC: the same file, free() and process_events().

@@ -53,11 +53,11 @@ static inline uint32_t pool_first_after(const struct allocator_pool *p, uint32_t
     return p->head[(row << 5) + (uint32_t)__builtin_ctz(columns)];
 }
 
-// The smallest block by (size, address) with at least size bytes, or 0.
+// The smallest block by (size, address) with at least size bytes, which are of class c, or 0.
 static inline uint32_t pool_lower_bound(const struct allocator_pool *p,
-                                        const struct allocator_block *blocks, uint64_t size)
+                                        const struct allocator_block *blocks, uint64_t size,
+                                        uint32_t c)
 {
-    uint32_t c = pool_class(size);
     if (p->columns[c >> 5] >> (c & 31) & 1) {
         for (uint32_t i = p->head[c]; i; i = blocks[i].after)
             if (blocks[i].size >= size)

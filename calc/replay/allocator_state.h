@@ -53,6 +53,12 @@ struct allocator_stats {
     uint64_t oom_bytes;  // the last of them, as "Tried to allocate" prints it
 };
 
+// A size as it is asked for, and what the settings make of it.
+struct allocator_request {
+    uint64_t bytes, rounded;  // rounded: 0 for nothing, and where bytes are too many
+    uint32_t class;           // of the rounded size: pool_class
+};
+
 struct allocator_block;
 
 // Free blocks serve the stream that they were allocated on alone.
@@ -80,6 +86,7 @@ struct allocator {
     struct allocator_config config;
     struct allocator_stats stats;
     uint64_t next_address;
+    bool plain;  // its settings leave the choice of a free block to size and address
     struct allocator_block *blocks;      // by number; number 0 is none
     size_t cap;                          // room in blocks
     uint32_t count;                      // numbers ever used

@@ -138,7 +138,8 @@ static struct vram_config engine_key(const struct model *m)
     k.lora_rank = k.lora_rank > 0;
     k.n_expert = model_expert_runs(m);
     k.seq_lens = 0;
-    k.n_head = k.n_embd = k.n_inner = k.vocab_size = k.block_size = k.seq_len = 0;
+    k.n_head = k.compile && m->c.n_head * m->c.head_dim == m->c.n_embd;  // buffers of one size
+    k.n_embd = k.n_inner = k.vocab_size = k.block_size = k.seq_len = 0;
     k.batch_size = k.batch_size == 1;  // loss_transformers.c
     k.n_expert_active = k.expert_inner = k.grad_clip = 0;
     k.gradient_accumulation_steps = k.gradient_accumulation_steps > 1;  // then the loss is divided
@@ -197,6 +198,7 @@ static int engine_record(struct engine *e, const struct model *m, bool all)
 static int engine_size(struct engine *e, bool play)
 {
     dims_make(&e->dims, &e->model);
+    e->allocator.config.roundup_divisions = (uint32_t)e->model.c.roundup_power2_divisions;
     int rc = shape_fill(&e->dims, e->elements);
     if (rc == VRAM_OK)
         rc = units_sums(&e->model, &e->state.layout, e->elements);
@@ -208,7 +210,7 @@ static int engine_size(struct engine *e, bool play)
             continue;
         reel_aim(r, &e->model);
         if (play || !reel_surely_fits(r, &e->sizes))
-            rc = reel_fit(r, &e->sizes);
+            rc = reel_fit(r, &e->sizes, &e->allocator.config);
     }
     return rc;
 }
@@ -236,7 +238,7 @@ int engine_take_batch(struct engine *e, uint64_t step)
     int rc = engine_take_length(e, c->lengths[step % c->seq_lens]);
     for (unsigned i = 0; i < ENGINE_REELS && rc == VRAM_OK; i++)
         if (engine_uses(&e->model, i))
-            reel_fit_next(&e->reels[i], 8 * c->batch_size * next);
+            reel_fit_next(&e->reels[i], 8 * c->batch_size * next, &e->allocator.config);
     return rc;
 }
 

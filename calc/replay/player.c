@@ -194,31 +194,30 @@ static int32_t player_layer(const struct reel *r, const struct tape_segment *seg
 struct player_turn {
     const struct reel *r;
     const struct tape_segment *segment;
-    int64_t real;   // the unit
-    int64_t shift;  // from units of the tape to those of the model
-    int64_t last;   // what unit 2 stands for
+    int64_t real;       // the unit
+    uint32_t shift[2];  // from units of the tape to the model's: of all, of the last of three
+    uint32_t base[2];   // of the slots: of what outlives tapes, and of the lane
 };
 
-static uint32_t player_slot(const struct player *p, const struct player_turn *t, uint32_t operand)
+static uint32_t player_slot(const struct player_turn *t, uint32_t operand)
 {
     const struct reel_place *at = &t->r->places[operand];
-    uint32_t base = at->base + (at->in_lane ? p->tape_base : 0);
-    return base + (uint32_t)((at->unit == 2 ? t->last : at->unit) + t->shift) * at->step;
+    return t->base[at->in_lane] + at->base + t->shift[at->in_last] * at->step;
 }
 
 // Follows a MOVE, which is two words.
 static void player_move(struct player *p, const struct player_turn *t, const uint32_t *code)
 {
     uint32_t to = t->r->tape.storages[code[1] >> 2].slot;
-    p->slots[to] = p->slots[player_slot(p, t, code[0] >> 2)];
-    player_hold(p, to, t->r->bytes[code[0] >> 2]);
+    p->slots[to] = p->slots[player_slot(t, code[0] >> 2)];
+    player_hold(p, to, t->r->requests[code[0] >> 2].bytes);
 }
 
 static int player_do(struct player *p, const struct player_turn *t, uint32_t code)
 {
     const struct storage *s = &t->r->tape.storages[code >> 2];
-    uint64_t bytes = t->r->bytes[code >> 2];
-    uint32_t slot = player_slot(p, t, code >> 2);
+    uint64_t bytes = t->r->requests[code >> 2].bytes;
+    uint32_t slot = player_slot(t, code >> 2);
     int32_t layer = player_layer(t->r, t->segment, t->real, s);
     return (code & 3) == TAPE_FREE ? player_free(p, slot, s, bytes, layer)
                                    : player_alloc(p, slot, s, bytes, layer);
@@ -253,7 +252,7 @@ static int player_sums(struct player *p, const struct player_turn *t)
         else if (kind == TAPE_MOVE)
             i++;
         else
-            rc = player_tell(p, 0, s, t->r->bytes[operand], -1, kind == TAPE_FREE);
+            rc = player_tell(p, 0, s, t->r->requests[operand].bytes, -1, kind == TAPE_FREE);
     }
     return rc;
 }
@@ -262,7 +261,7 @@ static int player_sums(struct player *p, const struct player_turn *t)
 static void player_count(struct player *p, const struct player_turn *t, uint32_t code)
 {
     const struct storage *s = &t->r->tape.storages[code >> 2];
-    uint64_t bytes = t->r->bytes[code >> 2];
+    uint64_t bytes = t->r->requests[code >> 2].bytes;
     p->events++;
     if (s->category == VRAM_CAT_WORKSPACE)
         return;
@@ -290,15 +289,15 @@ static int player_plain(struct player *p, const struct player_turn *t)
             if (!p->lean)
                 player_count(p, t, code[i]);
             if (kind == TAPE_FREE) {
-                rc = allocator_free(p->allocator, p->slots[player_slot(p, t, operand)]);
+                rc = allocator_free(p->allocator, p->slots[player_slot(t, operand)]);
             } else if (i + 1 < end && code[i + 1] == (operand << 2 | TAPE_FREE)) {
-                rc = allocator_borrow(p->allocator, t->r->bytes[operand]);
+                rc = allocator_borrow(p->allocator, &t->r->requests[operand]);
                 i++;
                 if (!p->lean)
                     player_count(p, t, code[i]);
             } else {
-                rc = allocator_malloc(p->allocator, t->r->bytes[operand],
-                                      &p->slots[player_slot(p, t, operand)]);
+                rc = allocator_take(p->allocator, &t->r->requests[operand],
+                                    &p->slots[player_slot(t, operand)]);
             }
         }
     }
@@ -314,8 +313,9 @@ static int player_segment(struct player *p, const struct reel *r, const struct t
                           int64_t real)
 {
     bool folded = r->tape.repeats;
-    struct player_turn t = {r, seg, real, folded && seg->unit >= 0 ? real - seg->unit : 0,
-                            folded && seg->unit < 0 ? (int64_t)r->stack.units - 1 : 2};
+    uint32_t shift = folded && seg->unit >= 0 ? (uint32_t)(real - seg->unit) : 0;
+    uint32_t last = folded && seg->unit < 0 ? r->stack.units - 3 : shift;
+    struct player_turn t = {r, seg, real, {shift, last}, {0, p->tape_base}};
     int rc = p->sink && p->sink->sums && !p->held ? player_sums(p, &t)
              : player_is_plain(p)                 ? player_plain(p, &t)
                                                   : player_each(p, &t);

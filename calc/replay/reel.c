@@ -4,6 +4,7 @@
 #include "calc/replay/reel.h"
 
 #include "calc/base/size.h"
+#include "calc/trace/pass_compile.h"
 
 void reel_init(struct reel *r, const struct vram_mem *mem)
 {
@@ -16,7 +17,7 @@ void reel_free(struct reel *r)
     const struct vram_mem *mem = r->tape.mem;
     if (!mem)
         return;
-    mem_free(mem, r->bytes, r->bytes_cap * sizeof *r->bytes);
+    mem_free(mem, r->requests, r->requests_cap * sizeof *r->requests);
     mem_free(mem, r->places, r->places_cap * sizeof *r->places);
     mem_free(mem, r->saved, r->saved_cap * sizeof *r->saved);
     mem_free(mem, r->changes, r->changes_cap * sizeof *r->changes);
@@ -105,7 +106,8 @@ bool reel_folds(const struct tape_stack *s)
 static int reel_choose(struct reel *r, struct graph *g, const struct model *m)
 {
     struct tape_stack stack = pass_stack(m);
-    bool alike = !m->c.offload_activations;  // a layer's input is held for five layers
+    // A layer's input is held for five layers, or a buffer is.
+    bool alike = !m->c.offload_activations && !compile_is_llama(m);
     if (!r->whole && alike && reel_folds(&stack)) {
         stack.units = 3;
         int rc = reel_try(r, g, m, stack);
@@ -163,7 +165,7 @@ bool reel_surely_fits(const struct reel *r, const struct reel_sizes *s)
 
 static struct reel_place reel_place(const struct reel *r, const struct storage *s)
 {
-    struct reel_place at = {s->slot, 0, 0, s->home != HOME_PERSIST};
+    struct reel_place at = {s->slot, 0, s->home != HOME_PERSIST, false};
     if (s->unit < 0)
         return at;
     at.base += at.in_lane ? r->tape.slots_global : SLOT_COUNT;
@@ -171,33 +173,35 @@ static struct reel_place reel_place(const struct reel *r, const struct storage *
         return at;
     at.base += at.in_lane ? r->tape.slots_lead : r->stack.lead * LAYOUT_BLOCK_NUMBERS;
     at.step = at.in_lane ? r->tape.slots_unit : r->stack.period * LAYOUT_BLOCK_NUMBERS;
-    at.unit = s->unit;
+    at.base += (uint32_t)s->unit * at.step;
+    at.in_last = s->unit == 2;
     return at;
 }
 
-int reel_fit(struct reel *r, const struct reel_sizes *sizes)
+int reel_fit(struct reel *r, const struct reel_sizes *sizes, const struct allocator_config *config)
 {
     uint64_t total = 0;
-    if (!reel_grow(r, &r->bytes, &r->bytes_cap, r->tape.count, sizeof *r->bytes) ||
+    if (!reel_grow(r, &r->requests, &r->requests_cap, r->tape.count, sizeof *r->requests) ||
         !reel_grow(r, &r->places, &r->places_cap, r->tape.count, sizeof *r->places))
         return VRAM_ENOMEM;
-    r->bytes[0] = 0;
+    allocator_request(config, 0, &r->requests[0]);
     for (size_t i = 1; i < r->tape.count; i++) {
         const struct storage *s = &r->tape.storages[i];
-        r->bytes[i] = reel_bytes(sizes, s->shape, s->dtype);
+        uint64_t bytes = reel_bytes(sizes, s->shape, s->dtype);
+        allocator_request(config, bytes, &r->requests[i]);
         r->places[i] = reel_place(r, s);
         if (s->home < HOME_NONE)
-            total = size_add(total, size_mul(reel_times(r, s->unit), r->bytes[i]));
+            total = size_add(total, size_mul(reel_times(r, s->unit), bytes));
     }
     return size_ok(total) ? VRAM_OK : VRAM_EOVERFLOW;
 }
 
-void reel_fit_next(struct reel *r, uint64_t bytes)
+void reel_fit_next(struct reel *r, uint64_t bytes, const struct allocator_config *config)
 {
     for (size_t i = 1; i < r->tape.count; i++) {
         const struct storage *s = &r->tape.storages[i];
         if (s->op == OP_X || s->op == OP_Y)
-            r->bytes[i] = bytes;
+            allocator_request(config, bytes, &r->requests[i]);
     }
 }
 

@@ -4,6 +4,7 @@
 #ifndef CALC_REEL_H
 #define CALC_REEL_H
 
+#include "calc/replay/allocator.h"
 #include "calc/trace/pass.h"
 #include "calc/trace/tape.h"
 
@@ -14,20 +15,19 @@ struct reel_saved {
     uint32_t count[4];  // outside of layers, in the first unit, in the middle one, in the last
 };
 
-// Where the block of a storage is noted: slot base + unit x step, in a lane's own part of the slots
-// or in the part that outlives tapes.
+// Where the block of a storage is noted: slot base, and step more for each unit that the turn is
+// away from the simulation's, in a lane's own part of the slots or in the part that outlives tapes.
 struct reel_place {
     uint32_t base, step;
-    int32_t unit;  // of the simulation; 0 where step is 0
-    bool in_lane;
+    bool in_lane, in_last;  // in_last: of the last unit of a simulation of three
 };
 
 struct reel {
     struct tape tape;
     struct pass pass;
-    uint64_t *bytes;  // by storage
+    struct allocator_request *requests;  // by storage
     struct reel_place *places;
-    size_t bytes_cap, places_cap;
+    size_t requests_cap, places_cap;
     uint16_t *changes;  // allocations and frees alone, as indices into reel_sizes
     size_t changes_cap;
     uint32_t *ends;  // end in changes, by segment
@@ -69,10 +69,10 @@ bool reel_serves(const struct reel *r, const struct model *m);
 void reel_aim(struct reel *r, const struct model *m);
 
 // Fits the tape to dimensions, for playing. Errors: VRAM_ENOMEM, VRAM_EOVERFLOW.
-int reel_fit(struct reel *r, const struct reel_sizes *s);
+int reel_fit(struct reel *r, const struct reel_sizes *s, const struct allocator_config *config);
 
 // The batch that a pass fetches for the one after it has `bytes`, each of its two tensors.
-void reel_fit_next(struct reel *r, uint64_t bytes);
+void reel_fit_next(struct reel *r, uint64_t bytes, const struct allocator_config *config);
 
 // False: the sum of the tape's tensors may be beyond 2^53 bytes, only reel_fit knows.
 bool reel_surely_fits(const struct reel *r, const struct reel_sizes *s);

@@ -280,6 +280,19 @@ int run_process_least(struct vram *v, uint64_t *process)
     return rc;
 }
 
+uint64_t run_process_unsure(const struct vram *v)
+{
+    const struct engine *e = v->parts[HANDLE_ENGINE].ptr;
+    uint64_t room = capacity_left(&v->config), paged = e->state.paged_bytes;
+    struct vram_figure context, f;
+    context_figure(&v->config, &context);
+    report_process(&v->config, room, paged, &context, &f);
+    uint64_t rest = context.high + paged, part = 1000 + f.tolerance_permille;
+    uint64_t reserved = room > rest ? (room - rest) * 1000 / part + 1000 : 1000;
+    report_process(&v->config, reserved, paged, &context, &f);
+    return f.high > room && f.bytes <= room ? f.bytes : room + 1;
+}
+
 int vram_live_peak(struct vram *v, uint64_t *bytes)
 {
     uint64_t stage;

@@ -20,6 +20,10 @@ int run_events(struct vram *v, const struct trace_sink *sink);
 // vram_live_peak.
 int run_process_least(struct vram *v, uint64_t *process);
 
+// Bytes of the process from which on its whole error bound is surely not within the card, for the
+// configuration as run_process or run_process_least has just seen it.
+uint64_t run_process_unsure(const struct vram *v);
+
 // The last answer of vram_segments; NULL: there is none of the configuration as it is.
 const struct vram_segments *segments_made(const struct vram *v);
 

@@ -3,6 +3,11 @@
 
 #include <time.h>
 
+#include "calc/answer/probe.h"
+#include "calc/model/capacities.h"
+#include "calc/model/contexts.h"
+#include "calc/replay/report.h"
+#include "calc/replay/run.h"
 #include "tests/unit/calc_fixture.h"
 #include "tests/unit/calc_answers.h"
 
@@ -285,6 +290,36 @@ static void test_plans(void **state)
     assert_true(narrow > 0);
 }
 
+// What a plan is pruned by: from run_process_unsure on no process is surely within the card, and a
+// few kilobytes below it every one is.
+static void test_the_bound_of_a_sure_fit(void **state)
+{
+    (void)state;
+    struct heap h = {0};
+    const struct vram_preset *preset;
+    size_t count = 0;
+    static const char *const cards[] = {"RTX_4070", "RTX_4090", "H100_SXM"};
+    for (; (preset = vram_preset_at(count)); count++) {
+        vram *v = open_vram(&h);
+        uint64_t least;
+        struct vram_figure context, f;
+        assert_int_equal(vram_set(v, "preset", preset->name), VRAM_OK);
+        assert_int_equal(vram_set(v, "gpu", cards[count % 3]), VRAM_OK);
+        assert_int_equal(run_process_least(v, &least), VRAM_OK);
+        const struct engine *e = v->parts[HANDLE_ENGINE].ptr;
+        uint64_t room = capacity_left(&v->config), unsure = run_process_unsure(v);
+        context_figure(&v->config, &context);
+        uint64_t reserved = unsure - context.bytes - e->state.paged_bytes;
+        report_process(&v->config, reserved, e->state.paged_bytes, &context, &f);
+        assert_int_equal(f.bytes, unsure);
+        assert_int_equal(report_verdict(&f, room, 0), VRAM_VERDICT_TIGHT);
+        report_process(&v->config, reserved - 4096, e->state.paged_bytes, &context, &f);
+        assert_int_equal(report_verdict(&f, room, 0), VRAM_VERDICT_FITS);
+        close_vram(v, &h);
+    }
+    assert_true(count > 80);
+}
+
 // Generation has no optimizer and no backward: what is offered is of another kind.
 static void test_inference(void **state)
 {
@@ -418,6 +453,7 @@ int main(void)
         cmocka_unit_test(test_plan_of_adapters),
         cmocka_unit_test(test_by_tensors),
         cmocka_unit_test(test_plans),
+        cmocka_unit_test(test_the_bound_of_a_sure_fit),
         cmocka_unit_test(test_inference),
         cmocka_unit_test(test_fit),
         cmocka_unit_test(test_max_batch),

@@ -410,7 +410,9 @@ static void run_both(struct allocator_config config, uint64_t seed, int steps, s
         bool wave = (i / 300) % 2;
         if (!config.expandable && r / 1024 % 8 == 0) {
             uint64_t bytes = random_size(&seed), at = slow_malloc(&s, bytes);
-            assert_int_equal(allocator_borrow(&f.a, bytes), at ? VRAM_OK : VRAM_ENOFIT);
+            struct allocator_request request;
+            allocator_request(&config, bytes, &request);
+            assert_int_equal(allocator_borrow(&f.a, &request), at ? VRAM_OK : VRAM_ENOFIT);
             if (at)
                 slow_free(&s, at);
         } else if (live < most && (live == 0 || r % 8 < (wave ? 3 : 5))) {

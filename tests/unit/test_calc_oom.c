@@ -246,6 +246,12 @@ static void test_size_by_allocator(void **state)
     json_decref(j);
     assert_int_equal(oom_asked(OOM_DIRECTML, 3000000), 3000000);
     assert_int_equal(oom_asked(OOM_PYTORCH, 3000000), 20 << 20);
+    j = explained(v,
+                  "MPS backend out of memory (MPS allocated: 17.50 GB, other allocations: 4.00 MB, "
+                  "max allowed: 18.13 GB). Tried to allocate 3.00 MB on private pool.",
+                  true);
+    assert_true(json_array_size(json_object_get(j, "tensors")) > 0);
+    json_decref(j);
     close_vram(v, &h);
 }
 

@@ -295,6 +295,13 @@ const char *config_version(uint64_t n, char text[24])
     return config_digits(at, n / 1000);
 }
 
+// SRC: pytorch c10/core/AllocatorConfig.cpp; 2.9 was the first release that looks at
+// PYTORCH_ALLOC_CONF, those before it know the other name alone.
+const char *config_alloc_conf(const struct vram_config *c)
+{
+    return c->torch >= 2009 ? "PYTORCH_ALLOC_CONF" : "PYTORCH_CUDA_ALLOC_CONF";
+}
+
 // A limit as a reader writes it: fractions are stored in millionths.
 static struct arg config_limit(const char *name, const struct vram_field *f, uint64_t n,
                                char digits[24])

@@ -77,6 +77,9 @@ int config_field(const char *key, size_t len);
 // Digits of a version as it is written: 2.15. Returns them, at the end of text.
 const char *config_version(uint64_t n, char text[24]);
 
+// The variable of the allocator's settings, by the version of PyTorch.
+const char *config_alloc_conf(const struct vram_config *c);
+
 // Sets a field from text, but not "preset" and "gpu". Errors: VRAM_EKEY, VRAM_EVALUE, VRAM_ERANGE.
 int config_set(struct vram_config *c, struct message *e, struct err_pos pos, const char *key,
                size_t key_len, const char *value, size_t value_len);

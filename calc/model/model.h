@@ -62,6 +62,13 @@ enum model_trait {
     TRAIT_COUNT
 };
 
+// False in the page's module, which has no room for all that is modelled.
+#ifdef __wasm__
+enum { MODEL_IS_WHOLE = false };
+#else
+enum { MODEL_IS_WHOLE = true };
+#endif
+
 // Derived sizes; every product fits (size_ok).
 struct model {
     struct vram_config c;  // with every "0 = derived" filled in
@@ -121,7 +128,11 @@ bool model_offloads_form(const struct vram_config *c);
 // in the page's build.
 bool model_fuses_adapters(const struct vram_config *c);
 
-// Whether torch.compile of each block by itself is modelled for a configuration without "auto".
+// Whether use_cache is modelled for such a run. Never in the page's build.
+bool model_returns_cache(const struct vram_config *c);
+
+// Whether torch.compile of each block by itself is modelled for a configuration without "auto". In
+// the page's build never where heads are normalized.
 bool model_compiles_blocks(const struct vram_config *c);
 
 // Selective checkpointing runs attention again: its operation is on no list.

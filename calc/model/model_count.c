@@ -41,16 +41,18 @@ static uint64_t model_tables(const struct model *m)
     return size_mul3(2 * bytes * m->c.n_layer, m->c.block_size, width);
 }
 
-// torchtitan's angles as complex numbers, of the whole sequence; those of a part take their place
-// while a step lasts, and a copy of the whole ones waits. SRC: torchtitan
-// models/llama3/model/model.py (freqs_cis of max_seq_len, which is training.seq_len); pytorch
+// torchtitan's angles as complex numbers, or Qwen3's as cosines and sines for both halves, of the
+// whole sequence; those of a part take their place while a step lasts, and a copy of the whole ones
+// waits. SRC: torchtitan models/llama3/model/model.py (freqs_cis of max_seq_len, which is
+// training.seq_len), models/qwen3/model/model.py (precompute_rope_cache); pytorch
 // torch/distributed/tensor/experimental/_attention.py, context_parallel (buffers that are
 // restored); traces titan_*.
 static uint64_t model_angles(const struct model *m)
 {
     uint64_t width = m->c.head_dim * m->c.partial_rotary_factor / 1000000 / 2;
     bool cut = m->c.context_parallel > 1 && model_has_trait(m, TRAIT_ANGLES_CUT);
-    return framework_goes(&m->c, BY_COMPLEX_ANGLES) ? size_mul3(cut ? 16 : 8, m->c.seq_len, width)
+    bool twice = cut || (m->features & HAS_HEAD_NORM);
+    return framework_goes(&m->c, BY_COMPLEX_ANGLES) ? size_mul3(twice ? 16 : 8, m->c.seq_len, width)
                                                     : 0;
 }
 

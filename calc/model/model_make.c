@@ -7,6 +7,7 @@
 #include "calc/model/framework.h"
 #include "calc/model/gguf.h"
 #include "calc/model/model_count.h"
+#include "calc/model/model_limits.h"
 #include "calc/model/precision.h"
 #include "calc/model/quantization.h"
 #include "calc/model/resolve.h"
@@ -16,9 +17,6 @@ static const uint64_t model_features[family_COUNT] = {
 #define FAMILY_ROW(id, features) [FAMILY_##id] = features,
 #include "calc/model/families.def"
 };
-
-// A value of the configuration under its field's name.
-#define VALUE(c, ident) arg_u64(#ident, (c)->ident)
 
 // The smallest change of n_head that divides n_embd, for the message.
 static uint64_t model_near_heads(uint64_t width, uint64_t heads)
@@ -69,13 +67,13 @@ static int model_check_heads(struct vram_config *c, struct message *e)
     return VRAM_OK;
 }
 
-enum { MODEL_NEWEST = 99998 };  // of versions, below NOW of traits.def
+enum { MODEL_NEWEST = 65534 };  // of versions, below NOW of traits.def
 
 static const struct trait_row {
-    uint32_t frameworks, torch[2], transformers[2], own[2];
+    uint16_t frameworks, torch[2], transformers[2], own[2];
 } model_traits[TRAIT_COUNT] = {
-#define FRAMEWORKS(name) (UINT32_C(1) << FRAMEWORK_##name)
-#define FRAMEWORKS_ANY ~UINT32_C(0)
+#define FRAMEWORKS(name) (1u << FRAMEWORK_##name)
+#define FRAMEWORKS_ANY UINT16_MAX
 #define FRAMEWORKS_TRANSFORMERS FRAMEWORKS(TRANSFORMERS)
 #define FRAMEWORKS_LITGPT FRAMEWORKS(LITGPT)
 #define FRAMEWORKS_TORCHTITAN FRAMEWORKS(TORCHTITAN)
@@ -96,14 +94,15 @@ static const struct trait_row {
 #undef FRAMEWORKS
 };
 
-static bool model_between(uint64_t version, const uint32_t range[2])
+static bool model_between(uint64_t version, const uint16_t range[2])
 {
     return version >= range[0] && version < range[1];
 }
 
 static void model_find_traits(struct model *m)
 {
-    uint64_t own = m->c.framework_version ? m->c.framework_version : MODEL_NEWEST;
+    uint64_t said = m->c.framework_version;
+    uint64_t own = said && said < MODEL_NEWEST ? said : MODEL_NEWEST;
     m->traits = 0;
     for (unsigned i = 0; i < TRAIT_COUNT && m->c.mode != MODE_REFERENCE; i++) {
         const struct trait_row *t = &model_traits[i];
@@ -135,42 +134,13 @@ static int model_check_allocator(const struct vram_config *c, struct message *e)
     return VRAM_OK;
 }
 
-// What a run of one kind cannot be combined with.
-struct model_limit {
-    bool here;
-    message_id message;
-    const char *about[2];
-};
-
-static int model_check_limits(const struct model_limit *limits, size_t count, struct message *e)
+bool model_returns_cache(const struct vram_config *c)
 {
-    for (size_t i = 0; i < count; i++)
-        if (limits[i].here)
-            return err_set(e, limits[i].message, NO_POS,
-                           ABOUT(limits[i].about[0], limits[i].about[1]), NO_ARGS);
-    return VRAM_OK;
+    uint64_t other = HAS_ENCODER | HAS_PICKED_KEYS | HAS_LATENT;
+    return MODEL_IS_WHOLE && c->task == TASK_TRAIN && framework_goes(c, BY_TRANSFORMERS) &&
+           !c->compile && c->pipeline_parallel == 1 && c->kernels != KERNELS_FOAK &&
+           c->family != FAMILY_GPT_BIGCODE && !(model_features[c->family] & other);
 }
-
-static int model_check_optimizer(const struct vram_config *c, struct message *e)
-{
-    bool inside = c->optimizer_in_backward;
-    const struct model_limit limits[] = {
-        {inside && c->gradient_accumulation_steps > 1,
-         MESSAGE_inside_accumulates,
-         {"optimizer_in_backward", "gradient_accumulation_steps"}},
-        {inside && ((c->compile && !framework_goes(c, BY_BLOCKS)) || c->n_gpu > 1 ||
-                    c->pipeline_parallel > 1),
-         MESSAGE_inside_here,
-         {"optimizer_in_backward"}},
-    };
-    return model_check_limits(limits, sizeof limits / sizeof *limits, e);
-}
-
-#ifdef __wasm__
-enum { MODEL_FUSES = false };
-#else
-enum { MODEL_FUSES = true };
-#endif
 
 // Whole or bitsandbytes' four-bit weights under plain adapters, as they are loaded. SRC: axolotl
 // src/axolotl/utils/schemas/config.py, check_auto_enable_lora_kernels; validation.py.
@@ -182,7 +152,7 @@ bool model_fuses_adapters(const struct vram_config *c)
                  c->pipeline_parallel == 1 && !c->compile;
     bool kept = c->checkpointing != CHECKPOINTING_SELECTIVE &&
                 (c->offload_activations != OFFLOAD_SAVED || c->checkpointing);
-    return MODEL_FUSES && c->lora_rank && c->adapter == ADAPTER_LORA && c->task == TASK_TRAIN &&
+    return MODEL_IS_WHOLE && c->lora_rank && c->adapter == ADAPTER_LORA && c->task == TASK_TRAIN &&
            weights && alone && kept && c->kernels != KERNELS_FOAK &&
            precision_of(c)->frozen == DT_LOW && framework_goes(c, BY_TRANSFORMERS) &&
            (model_features[c->family] & (own | HAS_FUSED_QKV | HAS_LATENT | HAS_ENCODER)) == own;
@@ -222,17 +192,6 @@ static int model_check_adapters(struct vram_config *c, struct message *e)
     return model_check_limits(limits, sizeof limits / sizeof *limits, e);
 }
 
-static int model_check_lengths(const struct vram_config *c, struct message *e)
-{
-    bool alike = framework_goes(c, BY_EVEN_BATCHES);
-    bool other =
-        c->task == TASK_INFERENCE || c->eval_only || c->compile || c->pipeline_parallel > 1;
-    const struct model_limit limits[] = {
-        {c->seq_lens && (alike || other), MESSAGE_lengths_here, {"seq_lens"}},
-    };
-    return model_check_limits(limits, sizeof limits / sizeof *limits, e);
-}
-
 static int model_check_run(struct vram_config *c, struct message *e)
 {
     c->seq_len = config_longest(c);
@@ -256,22 +215,6 @@ static int model_check_run(struct vram_config *c, struct message *e)
         return err_set(e, MESSAGE_eval_only_of_nanogpt, NO_POS,
                        ABOUT("eval_only", "family", "task"), NO_ARGS);
     return model_check_allocator(c, e);
-}
-
-// SRC: pytorch torch/distributed/tensor/experimental/_attention.py, context_parallel; torchtitan
-// distributed/utils.py, create_context_parallel_ctx.
-static int model_check_context(const struct vram_config *c, struct message *e)
-{
-    bool here = c->task == TASK_TRAIN && framework_goes(c, BY_MESH) &&
-                c->parallel == PARALLEL_FSDP && c->pipeline_parallel == 1 &&
-                c->attention == ATTENTION_FLASH && !c->seq_lens;
-    const struct model_limit limits[] = {
-        {c->context_parallel > 1 && !here, MESSAGE_context_here, {"context_parallel"}},
-    };
-    if (here && c->context_parallel > 1 && c->seq_len % (2 * c->context_parallel) != 0)
-        return err_set(e, MESSAGE_context_divides, NO_POS, ABOUT("context_parallel", "seq_len"),
-                       ARGS(VALUE(c, context_parallel), VALUE(c, seq_len)));
-    return model_check_limits(limits, sizeof limits / sizeof *limits, e);
 }
 
 static int model_check_parallel(const struct vram_config *c, struct message *e)
@@ -309,27 +252,6 @@ static void model_dense_targets(struct vram_config *c)
         c->lora_targets |= dense;
 }
 
-static int model_check_offload(const struct vram_config *c, struct message *e)
-{
-    bool elsewhere = c->pipeline_parallel > 1 || framework_goes(c, BY_NANOTRON);
-    bool compiled = c->compile && !framework_goes(c, BY_CHECKPOINTS_AROUND);
-    bool here = c->parallel < PARALLEL_ZERO1    ? c->n_gpu == 1
-                : c->parallel <= PARALLEL_ZERO3 ? !c->optimizer_in_backward
-                                                : c->offload_params;
-    const struct model_limit limits[] = {
-        {c->offload_optimizer && (elsewhere || c->compile || !here),
-         MESSAGE_offload_here,
-         {"offload_optimizer"}},
-        {c->offload_params && (!scheme_divides_weights(c) || c->task == TASK_INFERENCE),
-         MESSAGE_offload_params_here,
-         {"offload_params"}},
-        {c->offload_activations && (elsewhere || compiled || !model_offloads_form(c)),
-         MESSAGE_offload_activations_here,
-         {"offload_activations", "checkpointing"}},
-    };
-    return model_check_limits(limits, sizeof limits / sizeof *limits, e);
-}
-
 // Adapters as torchtune's LoRALinear has them, over whole weights or torchao's NF4Tensor.
 static bool model_compiles_adapters(const struct vram_config *c)
 {
@@ -340,13 +262,22 @@ static bool model_compiles_adapters(const struct vram_config *c)
            (c->checkpointing == CHECKPOINTING_NONE || c->checkpointing == CHECKPOINTING_BLOCK);
 }
 
-// torch.compile of each block: a plain block of Llama whose numbers are of two bytes. torchtune
-// compiles the whole model up to PyTorch 2.4. SRC: its training/_compile.py, compile_model.
+// A block of Llama, and torchtitan's of Qwen3 without float8 and divided sequences.
+static bool model_compiles_family(const struct vram_config *c)
+{
+    unsigned plain = HAS_ROTARY | HAS_RMS_NORM | HAS_GATE;
+    unsigned has = model_features[c->family] & ~(unsigned)HAS_REPEATED_FLASH;
+    return has == plain ||
+           (MODEL_IS_WHOLE && has == (plain | HAS_HEAD_NORM) &&
+            framework_goes(c, BY_COMPLEX_ANGLES) && !c->float8 && c->context_parallel == 1);
+}
+
+// torch.compile of each block whose numbers are of two bytes. torchtune compiles the whole model up
+// to PyTorch 2.4. SRC: its training/_compile.py, compile_model.
 bool model_compiles_blocks(const struct vram_config *c)
 {
     const struct precision *p = precision_of(c);
-    unsigned plain = HAS_ROTARY | HAS_RMS_NORM | HAS_GATE;
-    bool here = (model_features[c->family] & ~(unsigned)HAS_REPEATED_FLASH) == plain;
+    bool here = model_compiles_family(c);
     if (framework_goes(c, BY_CHECKPOINTS_AROUND) && c->torch < 2005)
         return false;
     return here && c->task == TASK_TRAIN && p->compute == DT_LOW && !p->autocast &&
@@ -355,20 +286,37 @@ bool model_compiles_blocks(const struct vram_config *c)
            c->attention == ATTENTION_FLASH && c->dropout == 0;
 }
 
+// torch.compile of a whole model of Llama's form, as transformers' Trainer has it, on one GPU.
+static bool model_compiles_llama(const struct vram_config *c)
+{
+    unsigned plain = HAS_ROTARY | HAS_RMS_NORM | HAS_GATE;
+    bool form =
+        (model_features[c->family] & ~(unsigned)(HAS_QKV_BIAS | HAS_REPEATED_FLASH)) == plain;
+    bool alone = c->n_gpu == 1 && c->tensor_parallel == 1 && c->pipeline_parallel == 1;
+    bool here = framework_goes(c, BY_TRANSFORMERS) && c->transformers >= 5000 && c->torch >= 2009;
+    bool two_bytes =
+        c->dtype == DTYPE_BFLOAT16_PURE || (c->dtype == DTYPE_BFLOAT16 && !c->checkpointing);
+    return MODEL_IS_WHOLE && form && alone && here && two_bytes && c->task == TASK_TRAIN &&
+           c->head_dim <= 128 && c->dropout == 0 && !c->lora_rank && !c->quantization &&
+           !c->kernels && c->attention == ATTENTION_FLASH;
+}
+
 // Of the whole model, or of each block.
 static int model_check_compile(const struct vram_config *c, struct message *e)
 {
     bool blocks = c->compile && framework_goes(c, BY_BLOCKS);
-    bool compiled = c->compile && !blocks;
+    bool compiled = c->compile && !blocks, llama = compiled && model_compiles_llama(c);
     const struct model_limit limits[] = {
-        {compiled && c->checkpointing && c->family != FAMILY_GPT2,
-         MESSAGE_compile_checkpointing,
-         {"compile", "checkpointing"}},
-        {compiled && c->dtype == DTYPE_BFLOAT16_PURE, MESSAGE_compile_pure, {"compile", "dtype"}},
+        {compiled && !llama && c->family != FAMILY_GPT2,
+         MESSAGE_compile_family,
+         {"compile", "family"}},
+        {compiled && !llama && c->dtype == DTYPE_BFLOAT16_PURE,
+         MESSAGE_compile_pure,
+         {"compile", "dtype"}},
         {compiled && scheme_divides_weights(c), MESSAGE_compile_sharded, {"compile", "parallel"}},
-        {compiled && c->family != FAMILY_GPT2, MESSAGE_compile_family, {"compile", "family"}},
         {compiled && c->lora_rank, MESSAGE_compile_lora, {"compile", "lora_rank"}},
-        {compiled && c->cross_entropy != CROSS_ENTROPY_EAGER,
+        {compiled && c->cross_entropy != CROSS_ENTROPY_EAGER &&
+             !(llama && c->cross_entropy == CROSS_ENTROPY_UPCAST),
          MESSAGE_compile_loss,
          {"compile", "cross_entropy"}},
         {compiled && c->attention == ATTENTION_MATH,
@@ -445,6 +393,9 @@ static int model_check_support(const struct vram_config *c, struct message *e)
          MESSAGE_device_map_trains,
          {"device_map", "task"}},
         {stages && c->task == TASK_INFERENCE, MESSAGE_pipeline_inference, {"pipeline_parallel"}},
+        {c->use_cache && c->task == TASK_TRAIN && !model_returns_cache(c),
+         MESSAGE_use_cache_here,
+         {"use_cache"}},
     };
     return model_check_limits(limits, sizeof limits / sizeof *limits, e);
 }

@@ -46,8 +46,8 @@ void resolve_auto(struct vram_config *c)
                  c->cross_entropy == CROSS_ENTROPY_UPCAST ||
                  c->cross_entropy == CROSS_ENTROPY_INPLACE ||
                  c->cross_entropy == CROSS_ENTROPY_CHUNKED_OUTPUT;
-    if (!whole || (c->compile && !c->compile_logits))
-        c->keep_logits = KEEP_LOGITS_NO;  // there are none
+    if ((!whole && !c->use_cache) || (c->compile && !c->compile_logits))
+        c->keep_logits = KEEP_LOGITS_NO;  // there is nothing to hold
     resolve_versions(c);
     if (c->checkpointing == CHECKPOINTING_SELECTIVE)
         c->use_reentrant = 0;  // the other form knows no policy

@@ -181,6 +181,21 @@ static void conclude_adapters(struct parse *p)
     c->lora_kernels = 0;
 }
 
+// transformers takes the cache away where it checkpoints blocks itself, with a warning.
+static void conclude_cache(struct parse *p)
+{
+    struct vram_config *c = &p->v->config, resolved = *c;
+    bool asked = p->v->places[FIELD_use_cache].line;
+    resolve_auto(&resolved);
+    if (c->checkpointing || (p->v->facts.cached == SAID_NO && !asked))
+        c->use_cache = 0;
+    if (!c->use_cache || model_returns_cache(&resolved))
+        return;
+    if (asked)
+        note(p, MESSAGE_use_cache_here);
+    c->use_cache = 0;
+}
+
 static void conclude_form(struct parse *p)
 {
     struct vram_config *c = &p->v->config;
@@ -209,6 +224,7 @@ int conclude(struct parse *p)
     conclude_dtype(p);
     conclude_form(p);
     conclude_adapters(p);
+    conclude_cache(p);
     if (p->v->facts.model)
         parse_choose_length(p);
     return conclude_accumulation(p);

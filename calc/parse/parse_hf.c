@@ -232,6 +232,8 @@ static int read_entry(struct parse *p, struct entry e)
         return VRAM_OK;
     if (span_is(e.key, "torch_dtype") || span_is(e.key, "dtype"))
         return on_dtype(p, e.value);
+    if (span_is(e.key, "use_cache"))
+        facts_set(&p->v->facts, FACT_cached, "no", span_is(e.value, "false") ? 2 : 0);
     if (span_starts(e.key, "quantization_config."))
         return on_quantization(p, &e);
     for (size_t i = 0; i < KEY_ROWS; i++)

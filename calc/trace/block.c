@@ -24,7 +24,9 @@ static struct value gpt_attention(struct graph *g, struct value x)
     if (graph_has(g, TRAIT_CACHE_IN_TRAINING) && g->m->c.family == FAMILY_GPT_BIGCODE &&
         g->training && !g->recompute)
         graph_keep(g, part[1].storage, g->t->unit, g->t->sub);
-    cache_keep(g, part[1], part[2]);
+    for (unsigned k = 1; k < 3 && cache_copies(g); k++)
+        part[k] = layer_view(g, part[k], NODE_VIEW);
+    cache_keep(g, &part[1], &part[2]);
     struct value y = layer_attention(g, part[0], part[1], part[2]);
     struct value projected = layer_linear(g, y, P_O, SHAPE_U);
     struct value out = layer_dropout(g, projected, ROLE_ATTN_DROP);

@@ -13,6 +13,7 @@
 
 #include "calc/trace/block_compiled.h"
 
+#include "calc/model/scheme.h"
 #include "calc/trace/block_llama.h"
 #include "calc/trace/layers_lora.h"
 #include "calc/trace/pass_compile_kept.h"
@@ -46,6 +47,8 @@ enum when {
     RING,
     RING_GROUPED,
     RING_REPEATED,
+    OTHER_WIDTH,
+    CAST,
     WHENS
 };
 
@@ -66,7 +69,7 @@ enum { KEPT_BUFFERS = B_LOW_0 };  // those that backward can get
 
 // A graph as a list: take a buffer, give it back, make a weight's gradient; what follows an IF is
 // left out where it does not hold.
-enum { GIVE = 104, WEIGHT = 208, CONDITION = 236, END = 255 };
+enum { GIVE = 103, WEIGHT = 206, CONDITION = 233, END = 255 };
 _Static_assert((int)PLACES <= (int)GIVE, "buffers and what is done with them are numbered apart");
 _Static_assert((int)CONDITION + (int)WHENS <= (int)END, "a condition is no end");
 #define IF(when) (CONDITION + when)
@@ -79,6 +82,13 @@ static const uint16_t weights[WHOLE_WEIGHTS] = {P_LN1, P_Q,    P_K,  P_V,   P_O,
                                                 P_LN2, P_GATE, P_UP, P_DOWN};
 #define D(id) (WEIGHT + W_##id)
 #define ADAPTER(id, half) (WEIGHT + WHOLE_WEIGHTS * (half) + W_##id)
+
+// What comes with a weight and is small: its bias, the norm of the heads that it makes.
+enum { WITH_WEIGHT = MODEL_IS_WHOLE ? 2 : 0, WITH_WEIGHT_ROOM = 2 };
+static const uint16_t with_weights[WHOLE_WEIGHTS][WITH_WEIGHT_ROOM] = {
+    [W_Q] = {P_Q + LAYOUT_BIAS, P_Q_NORM},
+    [W_K] = {P_K + LAYOUT_BIAS, P_K_NORM},
+    [W_V] = {P_V + LAYOUT_BIAS}};
 
 static uint16_t weight_number(unsigned which)
 {
@@ -94,6 +104,8 @@ static void weights_each(struct graph *g, void (*fn)(struct graph *g, uint16_t n
         unsigned whole = i % WHOLE_WEIGHTS;
         if (i == whole || (whole != W_LN1 && whole != W_LN2))
             fn(g, weight_number(i));
+        for (unsigned k = 0; i == whole && k < WITH_WEIGHT && with_weights[i][k]; k++)
+            fn(g, with_weights[i][k]);
     }
 }
 
@@ -110,8 +122,7 @@ static void weights_each(struct graph *g, void (*fn)(struct graph *g, uint16_t n
         T(D_ATTENDED)
 #define LAST_WEIGHTS \
     D(LN2), D(LN1), D(O), G(ATTENDED), D(V), G(D_VALUE), D(K), G(D_KEY), D(Q), G(NORM1), \
-        G(D_QUERY), G(QUERY_LOW), G(D_ATTENDED), G(D_NORM1), G(D_NORM1_QUERY), G(INPUT), G(RSTD1), \
-        END
+        G(D_QUERY), G(QUERY_LOW), G(D_ATTENDED), G(D_NORM1), G(D_NORM1_QUERY), G(INPUT), G(RSTD1)
 
 static const uint8_t own_plain_forward[] = {
     T(RSTD1),    T(NORM1),     PROJECT,   TURN,      G(QUERY_TURNED), G(KEY_TURNED),
@@ -126,7 +137,7 @@ static const uint8_t own_plain_backward[] = {
     G(KEYS),       G(VALUES),     T(KEY_WIDE),     T(ANGLES),        T(KEY_TURNED),
     G(KEY_WIDE),   G(KEY_TURNED), T(D_NORM1),      T(QUERY_WIDE),    T(QUERY_TURNED),
     G(ANGLES),     G(QUERY_WIDE), G(QUERY_TURNED), T(D_NORM1_QUERY), G(D_NORM2),
-    G(D_NORM2_UP), G(MIDDLE),     G(RSTD2),        LAST_WEIGHTS};
+    G(D_NORM2_UP), G(MIDDLE),     G(RSTD2),        LAST_WEIGHTS,     END};
 // The result's buffer is that of the norm, of the turned query and of the output projection before.
 static const uint8_t own_chosen_forward[] = {
     T(RESULT),   PROJECT,  TURN,    G(QUERY_TURNED), G(KEY_TURNED), T(KEYS),  T(VALUES),
@@ -141,7 +152,7 @@ static const uint8_t own_chosen_backward[] = {
     T(KEY_TURNED), G(KEY_TURNED),   T(KEYS),      T(VALUES),       FLASH_BACK,      G(KEY),
     G(KEYS),       G(VALUES),       G(VALUE),     T(ANGLES),       T(KEY_TURNED),   G(KEY_WIDE),
     G(KEY_TURNED), T(QUERY_TURNED), G(ANGLES),    G(QUERY_WIDE),   G(QUERY_TURNED), T(D_NORM1),
-    G(MIDDLE),     G(NORM2),        G(D_NORM2),   G(RSTD2),        LAST_WEIGHTS};
+    G(MIDDLE),     G(NORM2),        G(D_NORM2),   G(RSTD2),        LAST_WEIGHTS,    END};
 static const uint8_t own_full_forward[] = {
     T(NORM1),      T(RESULT), T(KEY),    T(VALUE),    G(NORM1), TURN,        G(QUERY_TURNED),
     G(KEY_TURNED), T(KEYS),   T(VALUES), T(ATTENDED), T(SUMS),  G(KEY),      G(VALUE),
@@ -155,7 +166,7 @@ static const uint8_t own_full_backward[] = {
     T(PRODUCT),  T(D_GATE),     T(D_UP),    G(D_PRODUCT), G(GATE),      G(UP),
     MLP_BACK,    FLASH_BACK,    G(VALUE),   G(KEY_LOW),   G(KEYS),      G(VALUES),
     T(KEY_WIDE), TURN_BACK,     T(D_NORM1), G(QUERY),     G(D_NORM2),   G(NORM2),
-    G(RSTD2),    LAST_WEIGHTS};
+    G(RSTD2),    LAST_WEIGHTS,  END};
 
 // AROUND: torch.utils.checkpoint is outside of what is compiled, whose graph for training runs both
 // times.
@@ -165,6 +176,11 @@ enum compiled { PLAIN, CHOSEN, FULL, AROUND, COMPILED_KINDS };
 #include "calc/trace/block_float8.def"
 #define GRAPH(name, ...) static const uint8_t name[] = {__VA_ARGS__, END};
 #include "calc/trace/block_adapted.def"
+// The page's build has no room for the others (model_compiles_blocks).
+#ifndef __wasm__
+#define GRAPH(name, ...) static const uint8_t name[] = {__VA_ARGS__, END};
+#include "calc/trace/block_headed.def"
+#endif
 
 // By what the products' operands are scaled, if they are cast to float8.
 #define GRAPHS(forward, backward) \
@@ -174,16 +190,19 @@ enum compiled { PLAIN, CHOSEN, FULL, AROUND, COMPILED_KINDS };
         [FULL] = {forward##_full_forward, NULL, backward##_full_backward}, \
         [AROUND] = {forward##_plain_forward, forward##_plain_forward, backward##_plain_backward}, \
     }
-enum { ADAPTED = float8_COUNT };
+enum { ADAPTED = float8_COUNT, HEADED, FORMS };
 static const struct compiled_graphs {
     const uint8_t *forward, *again, *backward;
-} graphs[float8_COUNT + 1][COMPILED_KINDS] = {
+} graphs[FORMS][COMPILED_KINDS] = {
     [FLOAT8_NONE] = GRAPHS(own, own),
     [FLOAT8_TENSORWISE] = GRAPHS(low, tensorwise),
     [FLOAT8_ROWWISE] = GRAPHS(low, rowwise),
     [ADAPTED] = {[PLAIN] = {adapted_plain_forward, NULL, adapted_plain_backward},
                  [FULL] = {adapted_plain_forward, NULL, adapted_plain_backward},  // of evaluation
                  [AROUND] = {adapted_plain_forward, adapted_plain_forward, adapted_plain_backward}},
+#ifndef __wasm__
+    [HEADED] = GRAPHS(headed, headed),
+#endif
 };
 
 struct run {
@@ -210,6 +229,8 @@ static void run_open(struct run *r, struct graph *g)
     r->takes[RING] = g->m->c.context_parallel > 1;
     r->takes[RING_REPEATED] = r->takes[RING] && repeated;
     r->takes[RING_GROUPED] = r->takes[RING] && !repeated;
+    r->takes[OTHER_WIDTH] = MODEL_IS_WHOLE && g->m->c.n_head * g->m->c.head_dim != g->m->c.n_embd;
+    r->takes[CAST] = MODEL_IS_WHOLE && scheme_divides_weights(&g->m->c);
     r->takes[BITS] = g->m->c.quantization != QUANTIZATION_NONE;
     for (unsigned i = 0; i < sizeof adapted / sizeof *adapted; i++)
         r->takes[adapted[i].when] = lora_is_adapted(g, false, weights[adapted[i].weight]);
@@ -230,6 +251,8 @@ static void run_gradient(struct run *r, unsigned which)
 {
     static const uint8_t parts[] = {PART_WEIGHT_GRAD, PART_A_GRAD, PART_B_GRAD};
     compile_gradient(r->g, false, weight_number(which), OP_MM, parts[which / WHOLE_WEIGHTS]);
+    for (unsigned k = 0; which < WHOLE_WEIGHTS && k < WITH_WEIGHT && with_weights[which][k]; k++)
+        compile_gradient(r->g, false, with_weights[which][k], OP_TRITON, PART_WEIGHT_GRAD);
 }
 
 static void run_entry(struct run *r, uint8_t entry)
@@ -300,7 +323,9 @@ static void run_leave(struct run *r, int32_t nodes)
 
 static const struct compiled_graphs *compiled_of(const struct graph *g, enum compiled kind)
 {
-    return &graphs[g->m->c.lora_rank ? ADAPTED : g->m->c.float8][kind];
+    const struct vram_config *c = &g->m->c;
+    bool headed = MODEL_IS_WHOLE && (g->m->features & HAS_HEAD_NORM);
+    return &graphs[headed ? HEADED : c->lora_rank ? ADAPTED : c->float8][kind];
 }
 
 static void weight_use(struct graph *g, uint16_t number)

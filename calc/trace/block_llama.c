@@ -113,6 +113,8 @@ static struct heads llama_slices(struct graph *g, struct value qkv)
         part[k].shape = shapes[k];
     }
     graph_drop(g, qkv);
+    if (cache_copies(g))
+        part[2] = llama_by_head(g, part[2]);
     return (struct heads){part[0], part[1], part[2]};
 }
 
@@ -137,7 +139,7 @@ static struct value llama_head(struct graph *g, struct value x, uint16_t norm, u
 
 static struct value llama_values(struct graph *g, struct value x)
 {
-    return block_llama_repeats(g) || llama_copies(g) ? llama_by_head(g, x) : x;
+    return block_llama_repeats(g) || llama_copies(g) || cache_copies(g) ? llama_by_head(g, x) : x;
 }
 
 static struct heads llama_project_fused(struct graph *g, struct value x)
@@ -289,7 +291,7 @@ static struct value llama_attention(struct graph *g, struct value x)
         return layer_attention_latent(g, x);
     struct heads h = llama_project(g, x);
     llama_rotate(g, &h);
-    cache_keep(g, h.k, h.v);
+    cache_keep(g, &h.k, &h.v);
     struct value y = model_has_eager_scores(g->m) ? llama_attend_eager(g, &h) : llama_attend(g, &h);
     struct value out[LORA_FUSED_OUTPUTS];
     if (lora_fused_has(g, P_O))

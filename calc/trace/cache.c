@@ -31,14 +31,66 @@ static void cache_fill(struct graph *g, struct value x, uint16_t number, uint8_t
     tape_keep(g->t, kept, g->t->unit, cache_slot(g, number, 0));
 }
 
-void cache_keep(struct graph *g, struct value k, struct value v)
+// Checkpointing of transformers' own takes the cache away, and a DynamicCache would be filled twice
+// by that of a wrapper.
+void cache_open(struct graph *g)
 {
+    bool dynamic = (g->m->features & HAS_ROTARY) && g->m->c.family != FAMILY_GPT_NEOX;
+    g->returns_cache = g->m->c.use_cache && g->training &&
+                       !(dynamic && graph_has(g, TRAIT_CACHE_UNMADE)) &&
+                       (!g->m->c.checkpointing || graph_has(g, TRAIT_CACHE_OF_TUPLES));
+}
+
+bool cache_copies(const struct graph *g)
+{
+    return graph_returns_cache(g) && graph_has(g, TRAIT_CACHE_COPIES);
+}
+
+// torch.cat((empty, x), dim=-2): the empty one has the format of the keys. SRC: transformers
+// cache_utils.py, DynamicLayer.lazy_initialization, update.
+static struct value cache_joined(struct graph *g, struct value x, uint8_t dtype, uint8_t part)
+{
+    struct value out = graph_make(g, OP_CAT, x.role, part, dtype, x.shape);
+    if (graph_needs(g, x))
+        graph_edge(g, graph_node(g, NODE_PASS, &out, 0), x);
+    return out;
+}
+
+// What the model returns goes with its logits.
+static void cache_return(struct graph *g, struct value x, uint16_t number)
+{
+    if (g->m->c.keep_logits == KEEP_LOGITS_YES)
+        graph_outlive(g, false, number, x.storage);
+    else
+        graph_keep(g, x.storage, g->t->unit, g->t->sub);
+}
+
+static void cache_update(struct graph *g, struct value *k, struct value *v)
+{
+    if (g->recompute)
+        return;
+    if (cache_copies(g)) {
+        struct value keys = cache_joined(g, *k, k->dtype, PART_KEYS);
+        struct value values = cache_joined(g, *v, k->dtype, PART_VALUES);
+        graph_drop(g, *k);
+        graph_drop(g, *v);
+        *k = keys;
+        *v = values;
+    }
+    cache_return(g, *k, P_KEYS);
+    cache_return(g, *v, P_VALUES);
+}
+
+void cache_keep(struct graph *g, struct value *k, struct value *v)
+{
+    if (graph_returns_cache(g))
+        cache_update(g, k, v);
     if (!g->caches)
         return;
-    cache_fill(g, k, P_K, PART_KEYS);
-    if (v.storage != k.storage ||
-        cache_dtype(g, v.dtype) != v.dtype)  // views of one projection keep it whole
-        cache_fill(g, v, P_V, PART_VALUES);
+    cache_fill(g, *k, P_K, PART_KEYS);
+    if (v->storage != k->storage ||
+        cache_dtype(g, v->dtype) != v->dtype)  // views of one projection keep it whole
+        cache_fill(g, *v, P_V, PART_VALUES);
 }
 
 // Which tensors the prompt left behind, so that the first step drops these.

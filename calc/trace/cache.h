@@ -8,8 +8,13 @@
 // Number format in the cache of values that are computed in `dtype`.
 uint8_t cache_dtype(const struct graph *g, uint8_t dtype);
 
-// Where a block hands over its keys and values; does nothing outside of a generation.
-void cache_keep(struct graph *g, struct value k, struct value v);
+// Where a block hands over its keys and values; does nothing outside of a generation and of
+// training with use_cache, where the versions that copy put the copies in their place.
+void cache_keep(struct graph *g, struct value *k, struct value *v);
+
+// A training pass's model returns the cache; whether it does so as copies.
+void cache_open(struct graph *g);
+bool cache_copies(const struct graph *g);
 
 // cat((old, new), dim=-2) in the current layer; first: what it finds is the prompt's.
 void cache_grow(struct graph *g, bool values, bool first);

@@ -61,6 +61,7 @@ void graph_reset(struct graph *g, const struct model *m, struct tape *t, struct 
     if (quantization_prepared(&m->c) && m->c.prepare_kbit == PREPARE_KBIT_PEFT)
         g->residual = DT_F32;
     g->caches = false;
+    g->returns_cache = false;
     g->workspaces = m->c.mode == MODE_PROCESS && !model_has_trait(m, TRAIT_WORKSPACE_PER_CALL);
     g->workspace_done[0] = g->workspace_done[1] = false;
     g->recompute = false;

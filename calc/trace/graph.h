@@ -175,6 +175,7 @@ struct graph {
     bool grad;           // gradients are recorded
     bool training;       // model.train(): dropout is on
     bool caches;         // blocks hand their keys and values over (generation)
+    bool returns_cache;  // the model returns them beside its logits (use_cache in training)
     bool has_gradients;  // parameters have .grad from an earlier micro-step
     bool in_buckets;     // gradients are views of buckets that are there for ever
     bool summed;         // a pass's gradients are added to float32 sums at its end
@@ -223,6 +224,11 @@ bool graph_grow(struct graph *g, void *ptr_to_ptr, size_t *cap, size_t need, siz
 static inline bool graph_has(const struct graph *g, enum model_trait trait)
 {
     return model_has_trait(g->m, trait);
+}
+
+static inline bool graph_returns_cache(const struct graph *g)
+{
+    return MODEL_IS_WHOLE && g->returns_cache;
 }
 
 static inline bool graph_is_nanotron(const struct graph *g)
@@ -282,6 +288,7 @@ void graph_autocast_exit_layer(
 // Keeps a storage alive until graph_let_go.
 void graph_keep(struct graph *g, uint32_t storage, int32_t unit, uint8_t sub);
 void graph_let_go(struct graph *g);
+void graph_keep_wide(struct graph *g, uint8_t shape);  // float32 copies of all that is kept, too
 
 // What the node of a frozen layer's weight keeps as long as the node is there, that is to the next
 // pass.

@@ -24,6 +24,24 @@ void graph_let_go(struct graph *g)
     graph_leave(g);
 }
 
+void graph_keep_wide(struct graph *g, uint8_t shape)
+{
+    size_t count = g->kept_count;
+    for (size_t i = 0; i < count && graph_ok(g); i++) {
+        const struct kept_alive k = g->kept[i];
+        const struct storage *s = &g->t->storages[k.storage];
+        if (s->dtype == DT_F32)
+            continue;
+        g->t->unit = k.unit;
+        g->t->sub = k.sub;
+        uint32_t wide =
+            graph_scratch(g, OP_TO_COPY, (uint8_t)(s->name >> 6), PART_UPCAST, DT_F32, shape);
+        graph_keep(g, wide, k.unit, k.sub);
+        tape_unref(g->t, wide);
+    }
+    graph_leave(g);
+}
+
 // Another layer has taken the same input: parallel branches have one, too.
 static bool graph_outlives(const struct graph *g, uint32_t storage)
 {

@@ -5,6 +5,7 @@
 
 #include "calc/model/precision.h"
 #include "calc/trace/backward.h"
+#include "calc/trace/cache.h"
 #include "calc/trace/checkpoint.h"
 #include "calc/trace/forward.h"
 #include "calc/trace/layers_llama.h"
@@ -12,6 +13,7 @@
 #include "calc/trace/graph.h"
 #include "calc/trace/parallel.h"
 #include "calc/trace/pass_compile.h"
+#include "calc/trace/pass_compile_llama.h"
 #include "calc/trace/pass_stage.h"
 
 // Adapters' first layer has an input without a gradient, unless a hook gives it one
@@ -41,7 +43,8 @@ static struct value pass_forward(struct graph *g, uint32_t ids, uint32_t targets
     parallel_open(g);
     bool rotary = g->m->features & HAS_ROTARY;
     if (compile_is_whole(g))
-        return compile_forward(g, ids, targets, logits);
+        return compile_is_llama(g->m) ? compile_llama_forward(g, ids, targets, logits)
+                                      : compile_forward(g, ids, targets, logits);
     bool inside = graph_has(g, TRAIT_INNER_MODEL);  // the model's forward function makes the loss
     struct value x = forward_layers(g, parallel_embedded(g, forward_embed(g, ids, local)));
     if (!inside && !parallel_apart(g))
@@ -124,6 +127,8 @@ static void pass_widen(struct graph *g, struct value *logits)
     if (!wraps || !dropped || !graph_has(g, TRAIT_INNER_MODEL) || logits->storage == TAPE_NONE)
         return;
     struct value wide = graph_to(g, *logits, DT_F32, PART_UPCAST);
+    if (graph_returns_cache(g) && graph_has(g, TRAIT_CACHE_RETURNED_APART))
+        graph_keep_wide(g, SHAPE_KV);
     graph_drop(g, *logits);
     *logits = wide;
 }
@@ -156,7 +161,7 @@ static void pass_backward(struct graph *g, struct value loss)
     g->t->backward = true;
     uint32_t one = graph_scratch(g, OP_ONES_LIKE, ROLE_LOSS, PART_GRAD, root.dtype, SHAPE_ONE);
     if (compile_is_whole(g)) {
-        compile_backward(g);
+        (compile_is_llama(g->m) ? compile_llama_backward : compile_backward)(g);
     } else if (graph_ok(g)) {
         tape_ref(g->t, one);  // backward()'s own variable
         graph_offload_stash_go(g);
@@ -188,9 +193,12 @@ static void pass_train(struct graph *g, const struct pass *p, graph_saved_fn *sa
     uint32_t ids = pass_slot(g, SLOT_X, NAME(BATCH, SELF), DT_I64, SHAPE_TOKENS);
     uint32_t targets = pass_slot(g, SLOT_Y, NAME(TARGETS, SELF), DT_I64, SHAPE_TOKENS);
     struct value logits = graph_none();
+    bool keeps = g->m->c.keep_logits == KEEP_LOGITS_BACKWARD;
+    cache_open(g);
     struct value loss = pass_forward(g, ids, targets, &logits);
     pass_widen(g, &logits);
-    graph_let_go(g);
+    if (!keeps || !graph_returns_cache(g))
+        graph_let_go(g);
     pass_rebind(g, p, logits, loss);
     if (p->has_logits)
         graph_outlived_go(g);
@@ -205,8 +213,9 @@ static void pass_train(struct graph *g, const struct pass *p, graph_saved_fn *sa
     if (early)
         pass_next_batch(g, ids, targets, next);
     pass_backward(g, loss);
-    if (g->m->c.keep_logits == KEEP_LOGITS_BACKWARD)
+    if (keeps)
         graph_drop(g, logits);
+    graph_let_go(g);
     if (!early)
         pass_next_batch(g, ids, targets, next);
     tape_move(g->t, next[0], SLOT_X);

@@ -232,30 +232,31 @@ static uint32_t last_norm(struct region *r)
     return normed;
 }
 
-// The last norm, the head, and a loss that reads the logits twice and stores two numbers a token.
-static struct value forward_loss(struct region *r, uint32_t ids, uint32_t targets,
-                                 struct value *logits)
+struct value compile_loss(struct graph *g, uint32_t normed, uint32_t ids, uint32_t targets,
+                          struct value *logits)
 {
-    struct graph *g = r->g;
+    int32_t end = g->compiled_end;
     uint16_t head = g->m->c.tie_embeddings ? P_WTE : P_HEAD;
-    r->end = g->compiled_end = compile_kept_nodes(g, KEPT_END_NODES);
-    uint32_t normed = last_norm(r);
     uint32_t cast = weight_cast(g, true, head);
     *logits = graph_make(g, OP_MM, ROLE_LOGITS, PART_SELF, g->compute, SHAPE_NV);
-    compile_keep(g, r->end, LNF_OUT, normed);
+    compile_keep(g, end, LNF_OUT, normed);
     if (cast != TAPE_NONE)
-        compile_keep(g, r->end, HEAD_CAST, cast);
-    compile_keep(g, r->end, AMAX,
+        compile_keep(g, end, HEAD_CAST, cast);
+    compile_keep(g, end, AMAX,
                  compile_buffer(g, OP_TRITON, ROLE_LOSS, PART_SCRATCH, DT_F32, SHAPE_TOKENS));
-    compile_keep(g, r->end, LOG_SUM,
+    compile_keep(g, end, LOG_SUM,
                  compile_buffer(g, OP_TRITON, ROLE_LOSS, PART_LSE, DT_F32, SHAPE_TOKENS));
     struct value loss = graph_make(g, OP_TRITON, ROLE_LOSS, PART_SELF, DT_F32, SHAPE_ONE);
     if (g->grad && graph_ok(g)) {
-        compile_keep(g, r->end, LOGITS, graph_copy(g, *logits).storage);
+        compile_keep(g, end, LOGITS, graph_copy(g, *logits).storage);
         tape_ref(g->t, targets);
-        compile_keep(g, r->end, TARGETS, targets);
+        compile_keep(g, end, TARGETS, targets);
         tape_ref(g->t, ids);
-        compile_keep(g, r->end, IDS, ids);
+        compile_keep(g, end, IDS, ids);
+    }
+    if (!g->m->c.compile_logits) {
+        graph_drop(g, *logits);
+        *logits = graph_none();
     }
     return loss;
 }
@@ -268,10 +269,6 @@ struct value compile_forward(struct graph *g, uint32_t ids, uint32_t targets, st
     norm_params(g, true, P_WPE);
     r.residual = compile_buffer(g, OP_TRITON, ROLE_EMBED, PART_SELF, DT_F32, SHAPE_U);
     forward_layers(&r);
-    struct value loss = forward_loss(&r, ids, targets, logits);
-    if (!g->m->c.compile_logits) {
-        graph_drop(g, *logits);
-        *logits = graph_none();
-    }
-    return loss;
+    r.end = g->compiled_end = compile_kept_nodes(g, KEPT_END_NODES);
+    return compile_loss(g, last_norm(&r), ids, targets, logits);
 }

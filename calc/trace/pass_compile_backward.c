@@ -105,9 +105,8 @@ static void backward_attention(struct region *r, int32_t nodes)
 
 // Gradient of the logits. Up to 2.4 the targets are scattered into float32 of the logits' size
 // first.
-static uint32_t backward_logits(struct region *r)
+uint32_t compile_logits_gradient(struct graph *g, int32_t end)
 {
-    struct graph *g = r->g;
     uint32_t tangent = TAPE_NONE, scatter = TAPE_NONE;
     if (g->m->c.compile_logits)
         tangent = compile_buffer(g, OP_ZEROS, ROLE_LOGITS, PART_TEMP, g->compute, SHAPE_NV);
@@ -116,10 +115,10 @@ static uint32_t backward_logits(struct region *r)
     uint32_t gradient = compile_buffer(g, OP_TRITON, ROLE_LOGITS, PART_GRAD, g->compute, SHAPE_NV);
     tape_unref(g->t, scatter);
     tape_unref(g->t, tangent);
-    compile_forget(g, r->end, LOGITS);
-    compile_forget(g, r->end, AMAX);
-    compile_forget(g, r->end, LOG_SUM);
-    compile_forget(g, r->end, TARGETS);
+    compile_forget(g, end, LOGITS);
+    compile_forget(g, end, AMAX);
+    compile_forget(g, end, LOG_SUM);
+    compile_forget(g, end, TARGETS);
     return gradient;
 }
 
@@ -129,7 +128,7 @@ static uint32_t backward_head(struct region *r)
 {
     struct graph *g = r->g;
     bool tied = g->m->c.tie_embeddings;
-    uint32_t logits = backward_logits(r);
+    uint32_t logits = compile_logits_gradient(g, r->end);
     uint32_t low =
         compile_buffer(g, OP_MM, ROLE_HEAD, PART_WEIGHT_GRAD_LOW, g->compute, SHAPE_W_WTE);
     r->gradient = compile_buffer(g, OP_MM, ROLE_LN_F, PART_GRAD, g->compute, SHAPE_U);
@@ -168,7 +167,7 @@ void compile_accumulate(struct graph *g, bool global, uint16_t number)
         backward_accumulate(g, &g->nodes[w.node]);
 }
 
-static void accumulate_all(struct graph *g)
+void compile_accumulate_all(struct graph *g)
 {
     const struct layout *l = &g->layout;
     for (uint32_t layer = graph_layers(g); layer-- > 0 && graph_ok(g);) {
@@ -199,5 +198,5 @@ void compile_backward(struct graph *g)
     }
     graph_leave(g);
     backward_embedding(&r, head);
-    accumulate_all(g);
+    compile_accumulate_all(g);
 }

@@ -39,6 +39,7 @@ enum kept_end {
     AMAX,
     LOG_SUM,
     IDS,
+    ATTENTION_MASK,
     KEPT_END_COUNT
 };
 enum { KEPT_END_NODES = (KEPT_END_COUNT + GRAPH_SAVED - 1) / GRAPH_SAVED };
@@ -68,6 +69,13 @@ uint32_t compile_take(struct graph *g, int32_t nodes, unsigned which);  // the c
 // returned.
 void compile_gradient(struct graph *g, bool global, uint16_t number, enum op op, uint8_t part);
 void compile_accumulate(struct graph *g, bool global, uint16_t number);
+void compile_accumulate_all(struct graph *g);
+
+// The head, and a loss that reads the logits twice and stores two numbers a token; uses `normed`
+// up. The gradient of the logits, when the graph has begun backward.
+struct value compile_loss(struct graph *g, uint32_t normed, uint32_t ids, uint32_t targets,
+                          struct value *logits);
+uint32_t compile_logits_gradient(struct graph *g, int32_t end);
 
 bool compile_is_flash(const struct graph *g);
 

@@ -29,6 +29,7 @@ phases_of_trace() {
 
 phases_of_estimate() {
     awk -F , -v most="$1" '
+        { gsub(/"[^"]*"/, "") }  # a name with a comma
         NR == 1 || $4 >= most || $6 ~ /workspace/ { next }
         !($9 in peak) { order[++n] = $9; peak[$9] = live }
         { live += $2 == "alloc" ? $4 : -$4; if (live > peak[$9]) peak[$9] = live }

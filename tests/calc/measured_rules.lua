@@ -77,6 +77,7 @@ says("LoRA with its modules", {method = "LoRA r16 q_proj k_proj v_proj o_proj"},
 says("QLoRA by its words", {method = "QLoRA nf4-dq, r=64, all-linear"}, "lora_rank=64 lora_targets=all quantization=nf4_double")
 says("axolotl's fused functions", {method = "LoRA r16 all [liger, fused LoRA kernels]"},
   "lora_rank=16 lora_targets=all lora_kernels=qkv+o+mlp kernels=liger")
+says("what a model returns and a loop keeps", {other = "use_cache, keep logits"}, "keep_logits=yes use_cache=true")
 says("DoRA", {method = "DoRA rank 8 q_proj v_proj"}, "adapter=dora lora_rank=8 lora_targets=q+v")
 says("IA3", {method = "IA3 k_proj v_proj down_proj"}, "adapter=ia3 lora_targets=k+v+down", "lora_rank")
 says("trainable parameters are no word", {method = "LoRA r8 q_proj v_proj (4,194,304 trainable)"}, "lora_rank=8 lora_targets=q+v")

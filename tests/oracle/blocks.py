@@ -1,5 +1,7 @@
 """Training steps of the trainers that compile and checkpoint each block by itself: torchtitan and torchtune."""
 import contextlib
+import importlib
+import inspect
 import os
 import sys
 import types
@@ -11,18 +13,30 @@ import oracle
 import trainers
 
 
+def titan_package(family):
+    """Where torchtitan has the family, and its code that wraps it."""
+    name = {"llama": "llama3", "qwen3": "qwen3"}[models.WIDTHS[family]["model_type"]]
+    return [importlib.import_module(f"torchtitan.models.{name}.{part}")
+            for part in ("model.args", "model.model", "infra.parallelize")]
+
+
 def titan_model(family, layers, seq):
-    """torchtitan's Llama 3 in the family's widths."""
-    from torchtitan.models.llama3.model.args import TransformerModelArgs
-    from torchtitan.models.llama3.model.model import Transformer
+    """torchtitan's Llama 3 or Qwen3 in the family's widths."""
+    args, module, _ = titan_package(family)
     w = models.WIDTHS[family]
-    width, inner = w["hidden_size"], w["intermediate_size"]
-    args = TransformerModelArgs(
-        dim=width, n_layers=layers, n_heads=w["num_attention_heads"], n_kv_heads=w["num_key_value_heads"],
-        vocab_size=w["vocab_size"], multiple_of=inner, ffn_dim_multiplier=1.0, max_seq_len=seq)
+    inner = w["intermediate_size"]
+    words = dict(dim=w["hidden_size"], n_layers=layers, n_heads=w["num_attention_heads"],
+                 n_kv_heads=w["num_key_value_heads"], vocab_size=w["vocab_size"], max_seq_len=seq)
     without_cudnn()
     with torch.device("cuda"):
-        return Transformer(args)
+        if w["model_type"] == "qwen3":
+            model = module.Qwen3Model(args.Qwen3ModelArgs(head_dim=w["head_dim"], hidden_dim=inner,
+                                                          enable_weight_tying=w["tie_word_embeddings"], **words))
+            model.angles = "rope_cache"
+        else:
+            model = module.Transformer(args.TransformerModelArgs(multiple_of=inner, ffn_dim_multiplier=1.0, **words))
+            model.angles = "freqs_cis"
+    return model
 
 
 def without_cudnn():
@@ -32,11 +46,10 @@ def without_cudnn():
     attention.ScaledDotProductAttentionWrapper.sdpa_backends = [SDPBackend.FLASH_ATTENTION]
 
 
-def titan_checkpoint(model, mode, compiled):
+def titan_checkpoint(model, mode, compiled, parallelize):
     """apply_ac as parallelize_llama calls it: full, op (its list, every second product), or a number of layers."""
     from torchtitan.config.job_config import ActivationCheckpoint
     from torchtitan.distributed.activation_checkpoint import apply_ac
-    from torchtitan.models.llama3.infra import parallelize
     words = dict(mode="full") if mode == "full" else dict(mode="selective", selective_ac_option=str(mode))
     apply_ac(model, ActivationCheckpoint(**words), model_compile_enabled=compiled,
              op_sac_save_list=parallelize._op_sac_save_list)
@@ -47,13 +60,13 @@ def titan(family, layers, batch, seq, compile=False, checkpoint="", loss="eager"
     """torchtitan's train step: its model, its order of wrapping (tensor and context parallelism, checkpointing, compile,
     FSDP2 over world GPUs, tp times as many in all), its loss."""
     from torchtitan.components.loss import cross_entropy_loss
-    from torchtitan.models.llama3.infra import parallelize
+    parallelize = titan_package(family)[2]
     if world:
         import lonely
         lonely.join(0, world * (tp or 1))
     model = titan_model(family, layers, seq)
     model.to(torch.float32 if world else trainers.DTYPES[dtype])
-    model.freqs_cis = model._precompute_freqs_cis().cuda()
+    setattr(model, model.angles, getattr(model, f"_precompute_{model.angles}")().cuda())
     if float8:
         from torchao.float8 import Float8LinearConfig, convert_to_float8_training
         recipe = {} if float8 == "tensorwise" else {"recipe": float8}
@@ -65,9 +78,10 @@ def titan(family, layers, batch, seq, compile=False, checkpoint="", loss="eager"
     if cp:
         titan_context_parallel(model, titan_mesh("cp", world // cp, cp))
     if checkpoint:
-        titan_checkpoint(model, checkpoint, compile)
+        titan_checkpoint(model, checkpoint, compile, parallelize)
     if compile:
-        parallelize.apply_compile(model, types.SimpleNamespace(backend="inductor"))
+        experts = {"ep_enabled": False} if "ep_enabled" in inspect.signature(parallelize.apply_compile).parameters else {}
+        parallelize.apply_compile(model, types.SimpleNamespace(backend="inductor"), **experts)
     if world:
         parallelize.apply_fsdp(model, titan_mesh("fsdp", world, tp or 1), torch.bfloat16, torch.float32, False,
                                cpu_offload=offload)

@@ -20,6 +20,14 @@ WIDTHS = {
     "qwen3": dict(model_type="qwen3", vocab_size=151936, hidden_size=1024, intermediate_size=3072,
                   num_attention_heads=16, num_key_value_heads=8, head_dim=128, max_position_embeddings=40960,
                   tie_word_embeddings=True),
+    # Qwen/Qwen3-4B
+    "qwen3_4b": dict(model_type="qwen3", vocab_size=151936, hidden_size=2560, intermediate_size=9728,
+                     num_attention_heads=32, num_key_value_heads=8, head_dim=128, max_position_embeddings=40960,
+                     tie_word_embeddings=True),
+    # Qwen/Qwen3-8B
+    "qwen3_8b": dict(model_type="qwen3", vocab_size=151936, hidden_size=4096, intermediate_size=12288,
+                     num_attention_heads=32, num_key_value_heads=8, head_dim=128, max_position_embeddings=40960,
+                     tie_word_embeddings=False),
     # mistralai/Mistral-7B-v0.1
     "mistral": dict(model_type="mistral", vocab_size=32000, hidden_size=4096, intermediate_size=14336,
                     num_attention_heads=32, num_key_value_heads=8, max_position_embeddings=32768,

@@ -115,9 +115,8 @@ void on_trace(const alloc::TraceEntry &e) {
     } else if (e.action_ == alloc::TraceEntry::FREE_COMPLETED) {
         auto found = live.find((uintptr_t)e.addr_);
         if (found == live.end()) return;  // from before recording
-        Event &born = events[found->second];
-        events.push_back({'f', born.id, born.bytes, 0, phase, 0, ""});
-        live_bytes -= born.bytes;
+        live_bytes -= events[found->second].bytes;
+        events.push_back({'f', events[found->second].id, events[found->second].bytes, 0, phase, 0, ""});
         live.erase(found);
     }
 }

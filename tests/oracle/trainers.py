@@ -72,7 +72,7 @@ def name_logits(model):
 
 
 def prepare(family, layers, dtype="fp32", attention="sdpa", checkpoint="", lora="", kbit="", liger=False, dropout=0,
-            host=False, fused="", **more):
+            host=False, fused="", cache=False, **more):
     """The model as a user prepares it: patched, quantized, with adapters, with checkpointing."""
     if fused:
         kernels = fuse(family, fused)
@@ -83,7 +83,7 @@ def prepare(family, layers, dtype="fp32", attention="sdpa", checkpoint="", lora=
         import liger_kernel.transformers as lk
         getattr(lk, f"apply_liger_kernel_to_{models.WIDTHS[family]['model_type']}")()
     model = models.build(family, layers, DTYPES[dtype], attention, **more)
-    model.config.use_cache = False
+    model.config.use_cache = bool(cache)
     if kbit:
         import peft
         quantize(model, kbit)

@@ -112,7 +112,7 @@ static void test_saved_bytes_of_checkpointed_blocks(void **state)
 
 static void test_what_is_not_modelled_is_refused(void **state)
 {
-    static const char *const words[] = {"preset=llama-3.2-1b compile=2.5",
+    static const char *const words[] = {"preset=llama-3.2-1b compile=2.5 dtype=float32",
                                         "preset=qwen3-0.6b compile=2.5 checkpointing=block",
                                         "compile=2.5 attention=math", "compile=2.5 lora_rank=8"};
     (void)state;
@@ -354,6 +354,56 @@ static void test_float8_that_is_not_gathered(void **state)
     }
 }
 
+// Heads that together are as wide as the stream, and such that are not, have other passes: one
+// handle after the other, as a sweep does, and each by itself.
+static void test_widths_that_follow_each_other(void **state)
+{
+    static const char *const words[] = {"n_embd=4096 n_inner=12288", "n_embd=2560 n_inner=9728"};
+    const char *base = "family=qwen3 framework=torchtitan n_layer=6 n_head=32 n_kv_head=8 "
+                       "head_dim=128 vocab_size=151936 dtype=bfloat16_pure compile=2.5 "
+                       "seq_len=8192 batch_size=1";
+    (void)state;
+    vram *both = fixture_open(base);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        vram *alone = fixture_open(base);
+        set_all(both, words[i]);
+        set_all(alone, words[i]);
+        assert_int_equal(fixture_run(both)->peak_live.bytes, fixture_run(alone)->peak_live.bytes);
+        vram_free(alone);
+    }
+    vram_free(both);
+}
+
+// Of the whole model in transformers' Llama: what is modelled, and what is not.
+static void test_whole_llama(void **state)
+{
+    static const struct {
+        const char *words;
+        int rc;
+    } rows[] = {{"", VRAM_OK},
+                {"checkpointing=block", VRAM_OK},
+                {"dtype=bfloat16", VRAM_OK},
+                {"family=qwen2", VRAM_OK},
+                {"transformers=4.57", VRAM_EUNSUPPORTED},
+                {"torch=2.8", VRAM_EUNSUPPORTED},
+                {"n_kv_head=32", VRAM_OK},
+                {"dtype=bfloat16 checkpointing=block", VRAM_EUNSUPPORTED},
+                {"lora_rank=8", VRAM_EUNSUPPORTED},
+                {"family=qwen3", VRAM_EUNSUPPORTED},
+                {"n_gpu=2", VRAM_EUNSUPPORTED},
+                {"dtype=float32", VRAM_EUNSUPPORTED}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct heap h = {0};
+        vram *v = open_vram(&h);
+        set_all(v, "preset=llama-3.1-8b dtype=bfloat16_pure compile=2.5 n_layer=9");
+        set_all(v, rows[i].words);
+        if (vram_run(v) != rows[i].rc)
+            fail_msg("%s: %d", rows[i].words, vram_run(v));
+        close_vram(v, &h);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -374,6 +424,8 @@ int main(void)
         cmocka_unit_test(test_float8_is_gathered),
         cmocka_unit_test(test_float8_that_is_not_gathered),
         cmocka_unit_test(test_blocks_are_refused),
+        cmocka_unit_test(test_widths_that_follow_each_other),
+        cmocka_unit_test(test_whole_llama),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

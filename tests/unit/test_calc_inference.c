@@ -1,4 +1,5 @@
-// Generation: weights, the key-value cache and the copy that growing it takes, worked out by hand.
+// Generation: weights, the key-value cache and the copy that growing it takes, worked out by hand;
+// the cache that a model returns in training.
 
 #include "tests/unit/calc_words_fixture.h"
 
@@ -235,6 +236,41 @@ static void test_tables_of_positions(void **state)
     }
 }
 
+static uint64_t peak_with(vram *v, const char *words)
+{
+    fixture_set(v, words);
+    return fixture_run(v)->peak_live.bytes;
+}
+
+// Keys and values of all layers go with what the model returns. transformers' own checkpointing
+// takes them away, as 4.43 and 4.44 do in training; a wrapper's leaves the tuples of old versions.
+static void test_returned_cache(void **state)
+{
+    static const struct {
+        const char *words;
+        bool there;
+    } cases[] = {
+        {"transformers=5.23 keep_logits=backward checkpointing=none", true},
+        {"transformers=5.23 keep_logits=backward checkpointing=block", false},
+        {"transformers=5.23 keep_logits=no checkpointing=none", false},
+        {"transformers=4.48 keep_logits=yes checkpointing=none", true},
+        {"transformers=4.44 keep_logits=yes checkpointing=none", false},
+        {"transformers=4.35 keep_logits=yes checkpointing=block", true},
+    };
+    const uint64_t bytes = UINT64_C(2) * 16 * 1024 * 512 * 2;
+    (void)state;
+    vram *v = fixture_open("preset=llama-3.2-1b framework=transformers dtype=bfloat16_pure "
+                           "optimizer=sgd batch_size=1 seq_len=1024 evaluation=false");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fixture_set(v, cases[i].words);
+        uint64_t without = peak_with(v, "use_cache=false"), with = peak_with(v, "use_cache=true");
+        assert_int_equal(with - without, cases[i].there ? bytes : 0);
+    }
+    fixture_set(v, "kernels=foak");
+    assert_int_equal(vram_run(v), VRAM_EUNSUPPORTED);
+    vram_free(v);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -248,6 +284,7 @@ int main(void)
         cmocka_unit_test(test_logits_of_the_prompt),
         cmocka_unit_test(test_two_caches),
         cmocka_unit_test(test_tables_of_positions),
+        cmocka_unit_test(test_returned_cache),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

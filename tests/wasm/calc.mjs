@@ -40,3 +40,6 @@ export const withoutEnglish = (json) => json.replace(/^(\s*"text": )".*"(,?)$/gm
 const english = JSON.parse(readFileSync(join(root, 'i18n/calculator/en.json'), 'utf8'));
 export const sentence = (error) => english[error.id].replace(/\{(\w+)\}/g,
     (all, name) => (name === 'field' ? error.field : error.args[name] ?? all));
+
+// Whether the module refuses what the command models: its sentence then says that vramcalc has it.
+export const leftToTheCommand = (error) => Boolean(error) && /\bvramcalc\b/.test(sentence(error));

@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { build, check, finish, flat, open, root, wasmFile, withoutEnglish, sentence } from './calc.mjs';
+import { build, check, finish, flat, open, root, wasmFile, withoutEnglish, sentence, leftToTheCommand } from './calc.mjs';
 
 await open();  // skips where the module was not built
 const browser = ['chromium', 'chromium-browser', 'google-chrome'].find(
@@ -50,8 +50,10 @@ try {
 function compare(config, answer) {
     const command = spawnSync(join(build, 'vramcalc'), ['estimate', '--format', 'json', ...config.split(' ')],
                               { encoding: 'utf8' });
-    if (command.status === 0)
-        check(config, answer.code === 0 && answer.text.trimEnd() === withoutEnglish(command.stdout.trimEnd()), answer.text.slice(0, 200));
+    if (command.status === 0 && answer.code !== 0)
+        check(config, leftToTheCommand(JSON.parse(answer.text).error), answer.text.slice(0, 200));
+    else if (command.status === 0)
+        check(config, answer.text.trimEnd() === withoutEnglish(command.stdout.trimEnd()), answer.text.slice(0, 200));
     else
         check(config, answer.code !== 0 && command.stderr.includes(sentence(JSON.parse(answer.text).error)), command.stderr.trim());
 }

@@ -49,8 +49,9 @@ function page(settings, files) {
 // Files that a text names and that lie near it are read by the command alone.
 const alone = (text) => !/^note: .* is read, too$/m.test(text);
 // A command's configuration says an enum by its name, as the page's does.
-// axolotl's fused adapters are the command's alone.
-const differences = (a, b) => Object.keys(a).filter((key) => key !== 'lora_kernels' && JSON.stringify(a[key]) !== JSON.stringify(b[key])).map((key) => `${key}: ${a[key]}, on the page ${b[key]}`);
+// What the page's module leaves out.
+const ALONE = ['lora_kernels', 'use_cache'];
+const differences = (a, b) => Object.keys(a).filter((key) => !ALONE.includes(key) && JSON.stringify(a[key]) !== JSON.stringify(b[key])).map((key) => `${key}: ${a[key]}, on the page ${b[key]}`);
 
 function compare(name, given, path) {
     const { files, settings } = parts(given), all = [...files, path], got = page(settings, all);

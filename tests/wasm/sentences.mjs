@@ -51,15 +51,18 @@ const [, tags] = read('content/site.yaml').match(/^languages: \[(.*)\]$/m);
 const none = tags.split(/,\s*/).filter((tag) => !languages.includes(tag));
 check('every language of the site', none.length === 0, none.join(' '));
 const english = JSON.parse(read('i18n/calculator/en.json'));
-// The words around what is pasted, by the names that the page's script gives them.
-const pasted = [...read('templates/calculator-paste.js').matchAll(/said\("([\w.]+)"\)/g)].map((m) => m[1]);
-check('the words of the paste box are found', pasted.length > 15, `${pasted.length}`);
-for (const kind of ['flat', 'nanogpt', 'hf', 'log', 'command', 'smi', 'call', 'hub']) pasted.push(`kind.${kind}`);
-// And those of the card's pictures.
-const drawn = [...read('templates/calculator-card.js').matchAll(/told\("([\w.]+)"\)/g)].map((m) => m[1]);
-check('the words of the pictures are found', drawn.length > 3, `${drawn.length}`);
-for (const name of drawn) wanted.set(`card.${name}`, values(english[`card.${name}`] ?? ''));
-for (const name of pasted) wanted.set(`paste.${name}`, values(english[`paste.${name}`] ?? ''));
+// The words that a script of the page brings in after the first number, by the names that the script gives them.
+const LATER = {
+    paste: ['kind.flat', 'kind.nanogpt', 'kind.hf', 'kind.log', 'kind.command', 'kind.smi', 'kind.call', 'kind.hub'],
+    card: [],
+    more: ['same', 'close', 'different'],
+    step: [],
+};
+for (const [script, computed] of Object.entries(LATER)) {
+    const named = [...read(`templates/calculator-${script}.js`).matchAll(/\b(?:said|told)\("([\w.]+)"\)/g)].map((m) => m[1]);
+    check(`the words of calculator-${script}.js are found`, named.length > 3, `${named.length}`);
+    for (const name of [...named, ...computed]) wanted.set(`${script}.${name}`, values(english[`${script}.${name}`] ?? ''));
+}
 for (const tag of languages) {
     const own = JSON.parse(read(`i18n/calculator/${tag}.json`));
     const all = new Set([...wanted.keys(), ...(tag === 'en' ? [] : presets)]);

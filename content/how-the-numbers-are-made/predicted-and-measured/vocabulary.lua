@@ -143,7 +143,7 @@ vocabulary.other = {
   {"gradient checkpointing", {checkpointing = "block"}}, {"no gradient checkpointing", {checkpointing = "none"}}, {"compile", {compile = true}}, {"eager", {compile = false}},
   {"float8", {float8 = true}}, {"float8nocompile", {float8 = true, compile = false}}, {"bf16", NOTHING},
   {"ac", {checkpointing = "block"}}, {"offload", {activation_offload = true}}, {"activation offload", {activation_offload = true}},
-  {"expandable segments", {expandable = true}},
+  {"expandable segments", {expandable = true}}, {"use_cache", {use_cache = true}}, {"keep logits", {keep_logits = "yes"}},
   {"cpu offload", {offload_params = true}}, {"int8 kv cache", {cache = "int8"}}, {"liger", {kernels = "liger", fused_loss = true}},
   {"(q?lora) row used compile", function(which) return {compiled_row = which} end},
   {"longest sample (%d+)", number "longest"}, {"thunder", {compiler = "Lightning Thunder"}},

@@ -1,0 +1,79 @@
+// Owns the limits of optimizers, lists of lengths, context parallelism and what waits in the host's
+// memory.
+
+#include "calc/model/model_limits.h"
+
+#include "calc/model/framework.h"
+#include "calc/model/scheme.h"
+
+int model_check_limits(const struct model_limit *limits, size_t count, struct message *e)
+{
+    for (size_t i = 0; i < count; i++)
+        if (limits[i].here)
+            return err_set(e, limits[i].message, NO_POS,
+                           ABOUT(limits[i].about[0], limits[i].about[1]), NO_ARGS);
+    return VRAM_OK;
+}
+
+int model_check_optimizer(const struct vram_config *c, struct message *e)
+{
+    bool inside = c->optimizer_in_backward;
+    const struct model_limit limits[] = {
+        {inside && c->gradient_accumulation_steps > 1,
+         MESSAGE_inside_accumulates,
+         {"optimizer_in_backward", "gradient_accumulation_steps"}},
+        {inside && ((c->compile && !framework_goes(c, BY_BLOCKS)) || c->n_gpu > 1 ||
+                    c->pipeline_parallel > 1),
+         MESSAGE_inside_here,
+         {"optimizer_in_backward"}},
+    };
+    return model_check_limits(limits, sizeof limits / sizeof *limits, e);
+}
+
+int model_check_lengths(const struct vram_config *c, struct message *e)
+{
+    bool alike = framework_goes(c, BY_EVEN_BATCHES);
+    bool other =
+        c->task == TASK_INFERENCE || c->eval_only || c->compile || c->pipeline_parallel > 1;
+    const struct model_limit limits[] = {
+        {c->seq_lens && (alike || other), MESSAGE_lengths_here, {"seq_lens"}},
+    };
+    return model_check_limits(limits, sizeof limits / sizeof *limits, e);
+}
+
+// SRC: pytorch torch/distributed/tensor/experimental/_attention.py, context_parallel; torchtitan
+// distributed/utils.py, create_context_parallel_ctx.
+int model_check_context(const struct vram_config *c, struct message *e)
+{
+    bool here = c->task == TASK_TRAIN && framework_goes(c, BY_MESH) &&
+                c->parallel == PARALLEL_FSDP && c->pipeline_parallel == 1 &&
+                c->attention == ATTENTION_FLASH && !c->seq_lens;
+    const struct model_limit limits[] = {
+        {c->context_parallel > 1 && !here, MESSAGE_context_here, {"context_parallel"}},
+    };
+    if (here && c->context_parallel > 1 && c->seq_len % (2 * c->context_parallel) != 0)
+        return err_set(e, MESSAGE_context_divides, NO_POS, ABOUT("context_parallel", "seq_len"),
+                       ARGS(VALUE(c, context_parallel), VALUE(c, seq_len)));
+    return model_check_limits(limits, sizeof limits / sizeof *limits, e);
+}
+
+int model_check_offload(const struct vram_config *c, struct message *e)
+{
+    bool elsewhere = c->pipeline_parallel > 1 || framework_goes(c, BY_NANOTRON);
+    bool compiled = c->compile && !framework_goes(c, BY_CHECKPOINTS_AROUND);
+    bool here = c->parallel < PARALLEL_ZERO1    ? c->n_gpu == 1
+                : c->parallel <= PARALLEL_ZERO3 ? !c->optimizer_in_backward
+                                                : c->offload_params;
+    const struct model_limit limits[] = {
+        {c->offload_optimizer && (elsewhere || c->compile || !here),
+         MESSAGE_offload_here,
+         {"offload_optimizer"}},
+        {c->offload_params && (!scheme_divides_weights(c) || c->task == TASK_INFERENCE),
+         MESSAGE_offload_params_here,
+         {"offload_params"}},
+        {c->offload_activations && (elsewhere || compiled || !model_offloads_form(c)),
+         MESSAGE_offload_activations_here,
+         {"offload_activations", "checkpointing"}},
+    };
+    return model_check_limits(limits, sizeof limits / sizeof *limits, e);
+}

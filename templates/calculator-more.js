@@ -5,6 +5,7 @@
   const page = window.vramPage;
   const { root, words, out, el, put, button, fill, gib, share } = page;
   const sentences = page.sentences || {};
+  const told = (name) => sentences["more." + name] || "";   // not among the words that the first number waits for
 
   // ---- questions that take long: one at a time, of each kind only the latest -------------------------
   // The tensors that live after an event, those of a name together, largest first. The events are kept for the next question.
@@ -146,9 +147,9 @@
     return el("span", { class: "saving", "aria-hidden": "true" }, [rest, part]);
   }
   function facts(a) {
-    const list = [fill(words.saving, { bytes: gib(a.saved_bytes) })];
-    if (a.slowdown_permille) list.push(fill(words.slower, { share: signed.format(a.slowdown_permille / 1000).replace("-", "\u2212") }));
-    return list.concat(words.effect[a.effect] || []).join(" \u00b7 ");
+    const list = [fill(told("saving"), { bytes: gib(a.saved_bytes) })];
+    if (a.slowdown_permille) list.push(fill(told("slower"), { share: signed.format(a.slowdown_permille / 1000).replace("-", "\u2212") }));
+    return list.concat(told(a.effect) || []).join(" \u00b7 ");
   }
   // Code breaks after an opening bracket, a comma, an equals sign, and not within --a_flag; what is copied stays as it is.
   const flagged = (piece) => (piece.startsWith("--") ? el("span", { class: "flag" }, [piece]) : piece);
@@ -156,8 +157,8 @@
   function card(a, before) {
     const apply = button(words.apply, () => take(a), { "aria-label": words.apply + ": " + a.change });
     const top = el("p", { class: "change" }, [el("code", {}, [a.change.replace(/ /g, "\n")])]
-      .concat(a.fits && !page.report.fits ? [el("span", { class: "badge" }, ["\u2713 " + words.makes_it_fit])] : []));
-    const line = a.line && a.line !== a.change ? [el("p", { class: "line" }, [words.line + " ", el("code", {}, breakable(a.line))])] : [];
+      .concat(a.fits && !page.report.fits ? [el("span", { class: "badge" }, ["\u2713 " + told("makes_it_fit")])] : []));
+    const line = a.line && a.line !== a.change ? [el("p", { class: "line" }, [told("line") + " ", el("code", {}, breakable(a.line))])] : [];
     const e = el("li", a.fits ? { class: "fitting" } : {}, [top, saving(a, before), el("p", {}, [facts(a)])].concat(line, [apply]));
     ["mouseenter", "focusin"].forEach((name) => e.addEventListener(name, () => page.ghost(a.process_bytes)));
     ["mouseleave", "focusout"].forEach((name) => e.addEventListener(name, () => page.ghost(0)));
@@ -168,15 +169,16 @@
   function take(a) {
     focus = Array.from(out("advice").querySelectorAll("button")).indexOf(document.activeElement);
     page.change(pairs(a.change), "push");
-    put("toast", [fill(words.applied, { change: a.change }) + " ", button(words.undo, () => history.back())]);
+    put("toast", [fill(told("applied"), { change: a.change }) + " ", button(words.undo, () => history.back())]);
     document.querySelector(".result").scrollIntoView({ block: "nearest" });
   }
   function advise(list, before) {
     const useful = list.filter((a) => a.saved_bytes >= before / 200 && !a.refused);
     // What makes it fit is first, and of that what leaves the model as it is; then what saves most.
     const rank = (a) => (!a.fits || page.report.fits ? 2 : a.effect === "different" ? 1 : 0);
+    out("advice").classList.remove("late");
     const order = useful.sort((a, b) => rank(a) - rank(b) || b.saved_bytes - a.saved_bytes).slice(0, 8);
-    put("advice", order.length ? order.map((a) => card(a, before)) : [el("li", {}, [words.nothing])]);
+    put("advice", order.length ? order.map((a) => card(a, before)) : [el("li", {}, [told("nothing")])]);
     const buttons = out("advice").querySelectorAll("button");
     if (focus >= 0) (buttons[Math.min(focus, buttons.length - 1)] || out("chips")).focus({ preventScroll: true });
     focus = -1;
@@ -187,6 +189,7 @@
     out("advice").closest("section").hidden = !r.gpu || !training;
     clearTimeout(wait);
     if (!r.gpu || !training) return;
+    out("advice").classList.add("late");   // until the new answer is there, the old one is that of another run
     wait = setTimeout(() => page.later("advise", "ask", ["advise"],
       (answer) => { if (answer.code === 0 && page.stands(r)) advise(answer.value.changes, r.process_bytes); }), 120);
   }
@@ -204,7 +207,9 @@
     ["garbage_collection_threshold", (v) => "garbage_collection_threshold:" + v], ["roundup_power2_divisions", (v) => "roundup_power2_divisions:" + v]];
   function environment(config) {
     const list = ALLOCATOR.filter((entry) => config[entry[0]]).map((entry) => entry[1](config[entry[0]]));
-    return list.length ? "PYTORCH_CUDA_ALLOC_CONF=" + list.join(",") + " " : "";
+    const [major, minor] = String(config.torch).split(".").map(Number);  // before 2.9 the other name alone is known
+    const name = major * 1000 + minor < 2009 ? "PYTORCH_CUDA_ALLOC_CONF=" : "PYTORCH_ALLOC_CONF=";
+    return list.length ? name + list.join(",") + " " : "";
   }
   // A shell's words, each in one line where it has room; the text is the words with spaces between.
   const shell = (name, list) => put(name, list.flatMap((word, i) => [i ? " " : "", el("span", word.length < 34 ? { class: "flag" } : {}, [word])]));
@@ -214,7 +219,7 @@
     out("flags").closest(".flags").hidden = !nano;
     const known = FLAGS.concat(ALLOCATOR.map((entry) => entry[0]), "preset", "gpu", "n_gpu", "other_memory", "system");
     const left = Object.keys(state).filter((key) => !known.includes(key)).map((key) => key + "=" + state[key]);
-    put("unflagged", nano && left.length ? [fill(words.unflagged, { settings: left.join(" ") })] : []);
+    put("unflagged", nano && left.length ? [fill(told("unflagged"), { settings: left.join(" ") })] : []);
     shell("command", ["vramcalc", r.server ? "serve" : "estimate"].concat(page.flat().trim().split("\n").map((l) => {
       const at = l.indexOf(" = ");
       return quote(l.slice(0, at) + "=" + l.slice(at + 3));
@@ -232,7 +237,7 @@
     if (!what) return;
     const text = what === "link" ? location.href.split("#")[0] + "#" + new URLSearchParams(page.state()) : out(what).textContent;
     const said = e.target.parentElement.querySelector("[role=status]");
-    const failed = () => { if (what !== "link") choose(out(what)); said.textContent = words.select; };
+    const failed = () => { if (what !== "link") choose(out(what)); said.textContent = told("select"); };
     if (!navigator.clipboard) failed();
     else navigator.clipboard.writeText(text).then(() => { said.textContent = words.copied; }, failed);
   });
@@ -299,11 +304,11 @@
     item.classList.remove("late");
     if (same(item, s)) return;
     const value = s.safe_value === null ? s.value : s.safe_value;
-    const label = el("span", {}, [(key === "n_gpu" ? words.fewest : words.labels[key]) + " "]);
+    const label = el("span", {}, [(key === "n_gpu" ? told("fewest") : words.labels[key]) + " "]);
     if (value === null) { item.replaceChildren(label, words.nothingfits); return; }
     const now = String(value) === String(s.configured);
     item.replaceChildren(label, button(key + " = " + whole(value), () => page.change({ [key]: value }, "push"), now ? { disabled: "" } : {}),
-      " ", s.safe_value !== null && s.value !== s.safe_value ? fill(words.hardlyvalue, { value: whole(s.value) }) : s.safe_value === null ? words.badges.tight : "");
+      " ", s.safe_value !== null && s.value !== s.safe_value ? fill(told("hardlyvalue"), { value: whole(s.value) }) : s.safe_value === null ? words.badges.tight : "");
   }
   const whole = (n) => page.whole.format(n);
   function solve(r) {
@@ -318,7 +323,7 @@
   function choice(c) {
     const name = (c.count > 1 ? whole(c.count) + " \u00d7 " : "") + c.gpu;
     return el("li", {}, [button(name, () => page.change(Object.assign({ gpu: c.gpu }, c.change ? pairs(c.change) : {}), "push")),
-      el("small", {}, [" " + fill(words.left, { bytes: gib(c.margin_bytes) }) + (c.surely ? "" : " \u00b7 " + words.badges.tight)])]);
+      el("small", {}, [" " + fill(told("left"), { bytes: gib(c.margin_bytes) }) + (c.surely ? "" : " \u00b7 " + words.badges.tight)])]);
   }
   function cards(r) {
     page.later("cards", "cards", [], (answer) => {
@@ -332,7 +337,6 @@
   let quiet = 0;
   function beyond(r) {
     clearTimeout(quiet);
-    // Until the new answers are there, the old ones are those of another run.
     out("solve").querySelectorAll("li").forEach((item) => item.classList.add("late"));
     out("cards").classList.add("late");
     if (!r.server) quiet = setTimeout(() => { solve(r); cards(r); }, 250);

@@ -4,6 +4,7 @@
   "use strict";
   const page = window.vramPage;
   const { words, out, el, put, fill, gib, whole } = page;
+  const told = (name) => (page.sentences || {})["step." + name] || "";   // not among the words that the first number waits for
   const MiB = 1048576, LEFT = 52, RIGHT = 6, TOP = 22, BOTTOM = 34;
   const box = out("step"), rtl = document.documentElement.dir === "rtl";
 
@@ -100,7 +101,7 @@
   }
   function cardLine(f) {
     if (!f.limit) return [];
-    const y = f.y(f.limit), label = text(f.width - RIGHT - 2, y - 5, rtl ? "start" : "end", fill(words.cardline, { bytes: gib(f.limit) }), "strong");
+    const y = f.y(f.limit), label = text(f.width - RIGHT - 2, y - 5, rtl ? "start" : "end", fill(told("cardline"), { bytes: gib(f.limit) }), "strong");
     if (rtl) label.setAttribute("direction", "rtl");
     return [svg("line", { class: "card", x1: LEFT, x2: f.width - RIGHT, y1: y, y2: y }), label];
   }
@@ -121,7 +122,7 @@
   }
   function describe(op, list) {
     const f = shown, point = f.points[at], phase = phaseAt(f.t, point[0]);
-    const moment = fill(words.moment, { event: whole.format(point[0]), events: whole.format(f.t.events), phase: kindOf(phase.name), bytes: gib(sum(point)) });
+    const moment = fill(told("moment"), { event: whole.format(point[0]), events: whole.format(f.t.events), phase: kindOf(phase.name), bytes: gib(sum(point)) });
     put("moment", [moment + (point[0] === f.t.peak_event ? " \u00b7 " + words.peak : ""), " ", el("code", {}, [phase.name + (op ? " " + op : "")])]);
     put("tensors", tensors(list));
     box.setAttribute("aria-valuetext", moment + (list.length ? ": " + list.slice(0, 5).map((x) => x.name + " " + gib(x.bytes)).join(", ") : ""));
@@ -219,10 +220,10 @@
     const stages = Number(c.pipeline_parallel) > 1 ? ["first", "last"] : [""];
     const reports = stages.map((stage) => (stage ? page.core.estimate(page.flat() + "pipeline_stage = " + stage + "\n").value : r)).filter((x) => !x.error);
     const scale = { kinds: kinds(reports), top: 1.02 * Math.max.apply(null, reports.map((x) => Math.max(x.process_bytes, x.gpu ? x.gpu.left_bytes : 0))) };
-    const drawn = Math.min(n, MOST), gpu = (i) => "GPU\u00a0" + whole.format(i), stage = (i) => fill(words.stage, { n: i ? whole.format(c.pipeline_parallel) : whole.format(1) });
+    const drawn = Math.min(n, MOST), gpu = (i) => "GPU\u00a0" + whole.format(i), stage = (i) => fill(told("stage"), { n: i ? whole.format(c.pipeline_parallel) : whole.format(1) });
     const rows = stages[0] ? reports.map((x, i) => rank(x, stage(i), scale, true)) : Array.from({ length: drawn }, (x, i) => rank(r, gpu(i + 1), scale, i === drawn - 1));
     const head = r.gpu ? [el("li", { class: "scale", "aria-hidden": "true" }, [el("span"), el("span", { class: "mini" }, [limit(r.gpu.left_bytes, scale.top, words.card + " " + gib(r.gpu.left_bytes))])])] : [];
-    put("ranks", head.concat(rows, !stages[0] && n > MOST ? [el("li", { class: "alike" }, [fill(words.alike, { n: whole.format(n - MOST) })])] : []));
+    put("ranks", head.concat(rows, !stages[0] && n > MOST ? [el("li", { class: "alike" }, [fill(told("alike"), { n: whole.format(n - MOST) })])] : []));
     rankTable(reports, stages[0] ? reports.map((x, i) => stage(i)) : [gpu(1) + "\u2013" + whole.format(n)], scale.kinds);
   }
 

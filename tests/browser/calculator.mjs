@@ -218,6 +218,12 @@ function tasks(browser, site) {
     await tab.locator("[name=n_gpu]").fill("1");
     equal(await bytes(tab), alone, "one again");
   });
+  for (const [torch, variable] of [["2.8", "PYTORCH_CUDA_ALLOC_CONF"], ["2.9", "PYTORCH_ALLOC_CONF"], ["2.15", "PYTORCH_ALLOC_CONF"]])
+    calculator(browser, `the allocator's variable of PyTorch ${torch}`, { base, state: `#preset=gpt2&expandable_segments=true&torch=${torch}` }, async (tab) => {
+      const line = tab.locator("[data-out=flags]").filter({ hasText: "train.py" });
+      await line.waitFor();
+      equal((await line.innerText()).trim().split("=")[0], variable, "the line");
+    });
   calculator(browser, "70B at 4 bit with 32k on 80 GB", { base }, async (tab) => {
     await tab.locator(".tasks label", { hasText: "Serve" }).click();
     await choose(tab, "preset", "llama-3.1-70b");
@@ -372,6 +378,28 @@ function order(browser, site) {
       that(list.every((a, i) => !i || rank(list[i - 1]) < rank(a) || (rank(list[i - 1]) === rank(a) && list[i - 1].saved >= a.saved)), text);
       that(list[0].saved > 2 * list.at(-1).saved, text);
     });
+}
+
+function lateAdvice(browser, site) {
+  calculator(browser, "advice for the run before cannot be applied", { base: site.http, state: "#preset=oom-gpt2&gpu=RTX+4070" }, async (tab) => {
+    const first = tab.locator("[data-out=advice]:not(.late) button").first();
+    await first.scrollIntoViewIfNeeded();
+    const reached = () => tab.evaluate(() => {
+      const button = document.querySelector("[data-out=advice] button"), r = button.getBoundingClientRect();
+      return button.contains(document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2));
+    });
+    that(await reached(), "a click reaches the advice");
+    await tab.evaluate(() => {
+      const later = window.vramPage.later;
+      window.vramPage.later = (kind, ...more) => (kind === "advise" ? (window.asked = () => later(kind, ...more)) : later(kind, ...more));
+      window.vramPage.change({ gpu: "RTX 4060" }, "push");
+    });
+    await tab.waitForFunction(() => window.asked);
+    that(!await reached(), "a click reaches what was advised for another card");
+    await tab.evaluate(() => window.asked());
+    await first.waitFor();
+    that(await reached(), "a click reaches the new advice");
+  });
 }
 
 function beyond(browser, site) {
@@ -632,6 +660,7 @@ export async function run(browser, site) {
   }
   tasks(browser, site);
   order(browser, site);
+  lateAdvice(browser, site);
   beyond(browser, site);
   fields(browser, site);
   dropped(browser, site);

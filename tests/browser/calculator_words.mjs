@@ -58,7 +58,7 @@ function errorsAndMeanings(browser, site, lang) {
 // What the library says of a message, in the reader's language: what it is where no tensor is meant, and what to look at first.
 const MESSAGES = [
   ["torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.07 GiB. GPU 0 has a total capacity of 11.60 GiB of which 412.00 MiB is free. " +
-    "Of the allocated memory 6.74 GiB is allocated by PyTorch, and 4.13 GiB is reserved by PyTorch but unallocated.", "", ["hint_fragmented"], { mib: 4229 }],
+    "Of the allocated memory 6.74 GiB is allocated by PyTorch, and 4.13 GiB is reserved by PyTorch but unallocated.", "", ["hint_fragmented"], { mib: 4229, variable: "PYTORCH_ALLOC_CONF" }],
   ["ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine.",
     "oom_of_vllm", ["hint_vllm", "hint_vllm_serve"], {}],
   ["RuntimeError: CUDA error: out of memory", "oom_of_driver", ["hint_holder", "hint_leave_room", "hint_contexts"], {}],

@@ -110,6 +110,7 @@ function severalGpus(browser, site) {
       }
       that(await tab.locator("[data-out=ranks] .lettered b").count() > 4, "letters");
       await tab.locator("section:has(> [data-out=ranks]) summary").click();
+      await tab.locator("[data-out=rank-rows] td").first().waitFor();
       const rows = (await tab.locator("[data-out=rank-rows] td").allInnerTexts()).map((text) => Number(text.normalize("NFKD").replace(/[^0-9]/g, "")));
       const sum = rows.slice(0, -2).reduce((a, b) => a + b);
       that(Math.abs(sum - rows.at(-2)) < rows.length && Math.abs(rows.at(-2) - line.process_bytes / 2 ** 20) <= 1, `${rows} are the parts, their sum and the card`);

@@ -406,6 +406,24 @@ static void test_a_tree_leads_to_sections(void **state)
     teardown(&f);
 }
 
+// In DejaVu Sans six of these words are 336 units wide, in a box of 330; five bold ones are 313.
+static void test_a_tree_breaks_lines_for_wide_fonts(void **state)
+{
+    struct fixture f;
+    (void)state;
+    setup(&f);
+#define FIVE "bounded bounded bounded bounded bounded"
+    assert_true(cell(&f, "chart_tree{title = 't', root = {'', 'q?', {'" FIVE "', '" FIVE
+                         " bounded', to = '#x'}}}"));
+    has(&f, ">" FIVE "</text>\n<a href=\"#x\">");
+    has(&f, ">" FIVE "</text>\n<text x=\"24.5\" y=\"76.5\">bounded</text>");
+    assert_true(cell(&f, "chart_tree{title = 't', root = {'', 'q?', {'" FIVE
+                         " bounded', 'x', to = '#x'}}}"));
+    has(&f, ">" FIVE "</text>\n<text class=\"answer\" x=\"24.5\" y=\"60.5\">bounded</text>");
+#undef FIVE
+    teardown(&f);
+}
+
 static void test_kinds_draw_their_lines(void **state)
 {
     struct fixture f;
@@ -440,6 +458,7 @@ int main(void)
         cmocka_unit_test(test_records_say_that_there_are_none),
         cmocka_unit_test(test_right_to_left_is_mirrored),
         cmocka_unit_test(test_a_tree_leads_to_sections),
+        cmocka_unit_test(test_a_tree_breaks_lines_for_wide_fonts),
         cmocka_unit_test(test_kinds_draw_their_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The map of CONTRIBUTING.md names every folder of the sources, and everything that it names is there: files and folders, macros and
-# functions, suites of tests, what ./build.sh does.
+# functions, suites of tests, what ./build.sh does. Nothing lies at the top that nobody put there on purpose.
 set -eu
 [ "${MODE:-release}" = release ] || { echo "skip map: the sources are the same"; exit 0; }
 status=0
@@ -34,6 +34,16 @@ while read -r name; do
     why=$(missing "$name")
     if [ -z "$why" ]; then say "$name" yes; else say "$name" no "$why"; fi
 done <"${TMPDIR:-/tmp}/map.$$"
+
+# What a mistyped command left beside the folders ("-o json"), where git says which files are kept.
+tops=' .ci .clang-format .github .gitignore CHANGELOG.md CONTRIBUTING.md LICENSE Makefile README.md SECURITY.md build.sh calc content gen
+    i18n kernels site templates tests '
+stray() { sed 's|^"||; s|/.*||' | sort -u | while read -r top; do case $tops in *[[:space:]]"$top"[[:space:]]*) ;; *) echo "$top" ;; esac; done; }
+if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+    why=$(git ls-files | stray)
+    if [ -z "$why" ]; then say 'the top folder' yes; else say 'the top folder' no "what is this: $why"; fi
+fi
+if [ "$(printf 'gen/main.c\njson\n' | stray)" = json ]; then say 'not there: json' yes; else say 'not there: json' no 'nothing was said'; fi
 
 # And this script sees what is not there.
 for name in gen/absent/ 'gen/absent_*.c' absent.c ABSENT_ROW absent_function 'FILTER=absentsuite' './build.sh absent'; do

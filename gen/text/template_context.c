@@ -70,8 +70,8 @@ static void tag_named(struct html_context *c)
 static void tag_ends(struct html_context *c)
 {
     to(c, (enum html_state)c->element);
-    c->js = HTML_JS_CODE;
-    c->escaped = false;
+    c->script = (struct script_context){0};
+    c->spaced = false;
     c->closing = false;
     c->quote = 0;
     c->attribute = c->url = c->element = 0;
@@ -150,16 +150,16 @@ static void attribute_name(struct html_context *c, char b)
         to(c, HTML_IN_TAG);
         in_tag(c, b);
     } else if (is_blank(b)) {
-        c->escaped = true;  // "name =" is still this attribute, "name other" is not
-    } else if (c->escaped || b == '/') {
-        c->escaped = false;
+        c->spaced = true;  // "name =" is still this attribute, "name other" is not
+    } else if (c->spaced || b == '/') {
+        c->spaced = false;
         to(c, HTML_IN_TAG);
         in_tag(c, b);
     } else {
         name_add(c, b);
     }
     if (c->state != HTML_ATTRIBUTE_NAME)
-        c->escaped = false;
+        c->spaced = false;
 }
 
 static void before_value(struct html_context *c, char b)
@@ -237,41 +237,12 @@ static void in_style(struct html_context *c, char b)
     raw_ends(c, b, "</style");
 }
 
-static void js_code(struct html_context *c, char b)
-{
-    if (b == '"' || b == '\'') {
-        c->js = HTML_JS_STRING;
-        c->quote = b;
-    } else if (b == '`') {
-        c->js = HTML_JS_TEMPLATE;
-    } else if (slid_to(c, "//")) {
-        c->js = HTML_JS_LINE;
-    } else if (slid_to(c, "/*")) {
-        c->js = HTML_JS_BLOCK;
-    }
-}
-
 static void in_script(struct html_context *c, char b)
 {
-    if (raw_ends(c, b, "</script")) {
-        c->js = 0;
-        c->quote = 0;
-        c->escaped = false;
-    } else if (c->escaped) {
-        c->escaped = false;
-    } else if (c->js == HTML_JS_CODE) {
-        js_code(c, b);
-    } else if (c->js == HTML_JS_LINE) {
-        c->js = b == '\n' ? HTML_JS_CODE : HTML_JS_LINE;
-    } else if (c->js == HTML_JS_BLOCK) {
-        c->js = slid_to(c, "*/") ? HTML_JS_CODE : HTML_JS_BLOCK;
-    } else if (b == '\\') {
-        c->escaped = true;
-    } else if (b == (c->js == HTML_JS_TEMPLATE ? '`' : c->quote)) {
-        c->js = HTML_JS_CODE;
-        c->quote = 0;
-        c->name_len = 0;
-    }
+    if (raw_ends(c, b, "</script"))
+        c->script = (struct script_context){0};
+    else
+        script_feed(&c->script, b);
 }
 
 void context_feed(struct html_context *c, char byte)
@@ -300,8 +271,8 @@ void context_cut(struct html_context *c)
         return;
     if (c->state == HTML_TAG_NAME)
         tag_named(c);
-    c->cut = !c->escaped;
-    c->escaped = false;
+    c->cut = !c->spaced;
+    c->spaced = false;
     to(c, HTML_IN_TAG);
 }
 
@@ -321,13 +292,13 @@ static const char *attribute_value(struct html_context *c, enum html_emitter *ou
     return NULL;
 }
 
-static const char *script_value(struct html_context *c, enum html_emitter *out)
+static const char *value_in_script(struct html_context *c, enum html_emitter *out)
 {
+    bool is_string;
+    const char *why = script_value(&c->script, &is_string);
     c->name_len = 0;
-    if (c->escaped || c->js == HTML_JS_TEMPLATE)
-        return c->escaped ? "behind a backslash" : "in a JavaScript template; use a quoted string";
-    *out = c->js == HTML_JS_STRING ? EMIT_JS_STRING : EMIT_JS_VALUE;
-    return c->js == HTML_JS_LINE || c->js == HTML_JS_BLOCK ? "in a JavaScript comment" : NULL;
+    *out = is_string ? EMIT_JS_STRING : EMIT_JS_VALUE;
+    return why;
 }
 
 const char *context_value(struct html_context *c, enum html_emitter *out)
@@ -342,7 +313,7 @@ const char *context_value(struct html_context *c, enum html_emitter *out)
     case HTML_MARKUP: return "in a declaration";
     case HTML_STYLE: return "in a style element";
     case HTML_VALUE: return attribute_value(c, out);
-    case HTML_SCRIPT: return script_value(c, out);
+    case HTML_SCRIPT: return value_in_script(c, out);
     case HTML_IN_COMMENT:
     case HTML_PLAIN:
         c->name_len = 0;
@@ -361,6 +332,7 @@ static struct html_context essence(const struct html_context *c)
     memset(e.name, 0, sizeof e.name);
     e.url = 0;
     e.cut = e.broken = false;
+    script_essence(&e.script);
     return e;
 }
 
@@ -372,7 +344,10 @@ bool context_join(struct html_context *c, const struct html_context *other)
     bool query = c->url == HTML_URL_QUERY || other->url == HTML_URL_QUERY;
     uint8_t url = c->url == other->url ? c->url : query ? HTML_URL_QUERY : HTML_URL_UNSURE;
     bool cut = c->cut || other->cut, broken = c->broken || other->broken;
+    struct script_context script = c->script;
+    script_join(&script, &other->script);
     *c = a;
+    c->script = script;
     c->url = url;
     c->cut = cut;
     c->broken = broken;

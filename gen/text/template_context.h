@@ -3,6 +3,7 @@
 #define GEN_TEXT_TEMPLATE_CONTEXT_H
 
 #include "gen/base/str.h"
+#include "gen/text/template_script.h"
 
 enum html_state {
     HTML_IN_TEXT,
@@ -28,16 +29,14 @@ enum html_attribute_kind {
     HTML_ATTR_DOCUMENT
 };
 enum html_url_part { HTML_URL_START, HTML_URL_UNSURE, HTML_URL_PATH, HTML_URL_QUERY };
-enum html_js { HTML_JS_CODE, HTML_JS_STRING, HTML_JS_TEMPLATE, HTML_JS_LINE, HTML_JS_BLOCK };
 
 struct html_context {
     uint8_t state;      // enum html_state
     uint8_t attribute;  // enum html_attribute_kind, of the attribute being read
     uint8_t url;        // enum html_url_part
-    uint8_t js;         // enum html_js
-    char quote;         // of the value or the JavaScript string
+    char quote;         // of the value
     bool closing;       // the tag is an end tag
-    bool escaped;       // behind a backslash in JavaScript
+    bool spaced;        // white space is behind an attribute's name
     uint8_t element;    // state that begins behind the tag's ">"
     uint8_t pre;        // depth of <pre>
     bool in_option;     // of HTML_IN_TEXT: inside <option>, where no element may be
@@ -46,6 +45,7 @@ struct html_context {
     bool broken;        // and something else did
     uint8_t name_len;
     char name[14];  // lower case, of the tag or attribute; or the last bytes of raw text
+    struct script_context script;  // of HTML_SCRIPT
 };
 
 // What a value is emitted with, "text" and so on, as template.h names them.

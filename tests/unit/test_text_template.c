@@ -74,6 +74,27 @@ static void escapes_by_place(void **state)
         {"<script>// it's\nvar a = {{ x }};</script>", "__v("},
         {"<script>/* \" */ var a = {{ x }};</script>", "__v("},
         {"<script></script>{{ x }}", "__t("},
+        // A quote in a regular expression begins no string; behind an operand a / divides.
+        {"<script>var r = /\"/; var a = {{ x }};</script>", "__v("},
+        {"<script>s.match(/'/g); var a = {{ x }};</script>", "__v("},
+        {"<script>f(/[/\"]/, {{ x }})</script>", "__v("},
+        {"<script>f(/\\/\"/, {{ x }})</script>", "__v("},
+        {"<script>return /\"/.test({{ x }})</script>", "__v("},
+        {"<script>a.return / \"{{ x }}\" / 2</script>", "__j("},
+        {"<script>var a = b / 2 + \"/{{ x }}\";</script>", "__j("},
+        {"<script>var a = (b + c[1]) / 2 + \"/{{ x }}\";</script>", "__j("},
+        {"<script>a = b++ / 2 + '/{{ x }}';</script>", "__j("},
+        {"<script>a = 1. / '{{ x }}';</script>", "__j("},
+        {"<script>a = b /{{ x }}/ '{{ y }}';</script>", "__v("},
+        {"<script>a = 1 /* ' *// 2 + '{{ x }}';</script>", "__j("},
+        {"<script>/*/ ' */ var a = {{ x }};</script>", "__v("},
+        {"<script><!-- it's\nvar a = {{ x }};</script>", "__v("},
+        // Code within templates.
+        {"<script>`${\"`\"}`; var a = {{ x }};</script>", "__v("},
+        {"<script>`${ {a: 1}.a + `${b}'` }\"`; a = {{ x }};</script>", "__v("},
+        {"<script>`\\${'`; a = {{ x }};</script>", "__v("},
+        {"<script>`a${ {{ x }} }`</script>", "__v("},
+        {"<script>a = b{% if c then %} + 1{% end %} / 2 + '{{ x }}'</script>", "__j("},
         {"<style>a{}</style>{{ x }}", "__t("},
         {"1 < 2 {{ x }}", "__t("},
         {"<p hidden>{{ x }}", "__t("},
@@ -102,6 +123,13 @@ static void refuses_values_without_a_safe_place(void **state)
     wants_error("<script>`{{ x }}`</script>", "t.html:1:10", "JavaScript template");
     wants_error("<script>// {{ x }}\n</script>", "t.html:1:12", "JavaScript comment");
     wants_error("<script>\"\\{{ x }}\"</script>", "t.html:1:11", "backslash");
+    wants_error("<script>a = /{{ x }}/</script>", "t.html:1:14", "regular expression");
+    wants_error("<script>a = /[{{ x }}/]/</script>", "t.html:1:15", "regular expression");
+    wants_error("<script>`${'`'} {{ x }}`</script>", "t.html:1:17", "JavaScript template");
+    wants_error("<script>`${`${`${`${`${1}`}`}`}`}`; {{ x }}</script>", "t.html:1:37",
+                "in two ways");
+    wants_error("<script>a{% if c then %} = {% end %}/ 1; '{{ x }}'</script>", "t.html:1:43",
+                "in two ways");
 }
 
 static void blocks_match(void **state)

@@ -59,6 +59,24 @@ enum advice_applied change_cce(struct change *k)
     return ADVICE_APPLIED;
 }
 
+#ifndef __wasm__
+enum advice_applied change_eval_batch(struct change *k)
+{
+    if (k->c->eval_batch_size <= k->c->batch_size)
+        return ADVICE_NOT_HERE;
+    advise_say(k, FIELD_eval_batch_size, k->c->batch_size);
+    return ADVICE_APPLIED;
+}
+
+enum advice_applied change_eval_moved(struct change *k)
+{
+    if (k->c->eval_accumulation_steps < 2)
+        return ADVICE_NOT_HERE;
+    advise_say(k, FIELD_eval_accumulation_steps, 1);
+    return ADVICE_APPLIED;
+}
+#endif
+
 enum advice_applied change_compile(struct change *k)
 {
     if (k->c->compile == COMPILE_TORCH25 || k->c->family != FAMILY_GPT2 || k->c->lora_rank ||

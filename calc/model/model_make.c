@@ -142,6 +142,13 @@ bool model_returns_cache(const struct vram_config *c)
            c->family != FAMILY_GPT_BIGCODE && !(model_features[c->family] & other);
 }
 
+bool model_evaluates(const struct vram_config *c)
+{
+    return MODEL_IS_WHOLE && c->task == TASK_TRAIN && framework_goes(c, BY_TRANSFORMERS) &&
+           !c->compile && c->pipeline_parallel == 1 && c->tensor_parallel == 1 &&
+           c->parallel <= PARALLEL_DDP && !c->lora_kernels && !c->offload_activations;
+}
+
 // Whole or bitsandbytes' four-bit weights under plain adapters, as they are loaded. SRC: axolotl
 // src/axolotl/utils/schemas/config.py, check_auto_enable_lora_kernels; validation.py.
 bool model_fuses_adapters(const struct vram_config *c)
@@ -396,6 +403,10 @@ static int model_check_support(const struct vram_config *c, struct message *e)
         {c->use_cache && c->task == TASK_TRAIN && !model_returns_cache(c),
          MESSAGE_use_cache_here,
          {"use_cache"}},
+        {c->eval_batch_size && !model_evaluates(c), MESSAGE_eval_here, {"eval_batch_size"}},
+        {c->eval_accumulation_steps && !c->eval_batch_size,
+         MESSAGE_eval_kept_alone,
+         {"eval_accumulation_steps", "eval_batch_size"}},
     };
     return model_check_limits(limits, sizeof limits / sizeof *limits, e);
 }

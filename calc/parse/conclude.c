@@ -196,6 +196,29 @@ static void conclude_cache(struct parse *p)
     c->use_cache = 0;
 }
 
+// An evaluation of transformers' Trainer between steps; packed rows are rows of a whole batch.
+static void conclude_evaluation(struct parse *p)
+{
+    const struct facts *f = &p->v->facts;
+    struct vram_config *c = &p->v->config, resolved = *c;
+    bool keeps = f->metrics == SAID_YES && f->reduced != SAID_YES;
+    uint64_t rows = f->packed == SAID_YES && f->micro > 1 ? (f->eval_rows + f->micro - 1) / f->micro
+                                                          : f->eval_rows;
+    bool chunks = c->cross_entropy == CROSS_ENTROPY_CHUNKED && c->kernels != KERNELS_LIGER;
+    if (f->evaluates != SAID_YES || !rows || chunks)
+        return;  // TRL's loss has no logits in an evaluation either
+    resolve_auto(&resolved);
+    if (!model_evaluates(&resolved)) {
+        if (keeps || rows > c->batch_size)
+            note(p, MESSAGE_eval_here);
+        return;
+    }
+    c->eval_batch_size = rows;
+    c->eval_accumulation_steps = keeps ? f->eval_kept : 0;
+    if (keeps && !f->eval_kept)
+        note(p, MESSAGE_eval_all_kept);
+}
+
 static void conclude_form(struct parse *p)
 {
     struct vram_config *c = &p->v->config;
@@ -225,6 +248,7 @@ int conclude(struct parse *p)
     conclude_form(p);
     conclude_adapters(p);
     conclude_cache(p);
+    conclude_evaluation(p);
     if (p->v->facts.model)
         parse_choose_length(p);
     return conclude_accumulation(p);

@@ -349,8 +349,9 @@ static int read_entry(struct parse *p, enum format_id format, const struct entry
             if (KEYS[i].format != f ||
                 !(named ? span_same(name, e->key) : span_matches(name, e->key)))
                 continue;
-            bool refused = text_equal(KEYS[i].map, text_len(KEYS[i].map), "*=!");
-            if (span_is(e->value, PAIRS_NOT_LITERAL) && refused)
+            bool any = text_equal(KEYS[i].map, text_len(KEYS[i].map), "*=!") ||
+                       span_find(span_of(KEYS[i].map), "()=") < text_len(KEYS[i].map);
+            if (span_is(e->value, PAIRS_NOT_LITERAL) && any)
                 rc = read_key(p, &KEYS[i], e);
             else if (span_is(e->value, PAIRS_NOT_LITERAL) && !found)
                 warn_unread(p, &KEYS[i], e);

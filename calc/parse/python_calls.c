@@ -255,7 +255,8 @@ static int read_call(struct calls *c, const struct python_call *call, size_t row
     size_t before = 0;
     struct err_pos pos = pairs_pos(c->out, c->p->file, place(c, c->at));
     bool loads = span_find(span_of(call->name), ".") < text_len(call->name);
-    if (c->seen[row] && (loads || span_is(span_of(call->name), "SFTTrainer"))) {
+    bool trains = span_find(span_of(call->name), "Trainer") < text_len(call->name);
+    if (c->seen[row] && (loads || trains)) {
         // what was trained is loaded again behind the training
         parse_warn(c->p, MESSAGE_called_again, pos, ARGS(arg_text("call", call->name)));
         c->at++;

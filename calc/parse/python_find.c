@@ -17,6 +17,8 @@ static const struct python_call CALLS[PYTHON_CALLS] = {
     {"FastModel.from_pretrained", "", "model_name"},
     {"FastModel.get_peft_model", "lora_config", NULL},
     {"SFTTrainer", "", NULL},
+    {"Trainer", "", "model"},
+    {"Seq2SeqTrainer", "", "model"},
     {"TrainingConfig", "training", NULL},
     {"ParallelismConfig", "parallelism", NULL},
     {"ActivationCheckpointConfig", "activation_checkpoint", NULL},
@@ -89,8 +91,10 @@ bool calls_are_in(struct span text)
         begins = text.at[i] == '\n' || (begins && (text.at[i] == ' ' || text.at[i] == '\t'));
         const char *at = text.at + i, *end = text.at + text.len;
         size_t number;
-        if (!comment &&
-            (python_call_at(text.at, at, end, &number) || python_other_call_at(text.at, at, end)))
+        // Others have a Trainer, too: it does not make a file one of these.
+        const struct python_call *call = comment ? NULL : python_call_at(text.at, at, end, &number);
+        if ((call && !text_equal(call->name, 8, "Trainer")) ||
+            (!comment && python_other_call_at(text.at, at, end)))
             return true;
     }
     return false;

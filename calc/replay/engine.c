@@ -145,6 +145,8 @@ static struct vram_config engine_key(const struct model *m)
     k.gradient_accumulation_steps = k.gradient_accumulation_steps > 1;  // then the loss is divided
     k.pipeline_parallel = (stage_count(&m->c) > 1) | m->first << 1 | m->last << 2;
     k.device_map = 1;
+    k.eval_batch_size = (k.eval_batch_size > 0) + (k.eval_batch_size == 1);
+    k.eval_accumulation_steps = k.eval_accumulation_steps > 0;
     k.evaluation = k.optimizer = k.max_new_tokens = k.reduce_bucket_size = 0;
     k.n_gpu = k.n_gpu > 1;
     k.expandable_segments = k.max_split_size_mb = k.garbage_collection_threshold =
@@ -164,9 +166,22 @@ static bool engine_uses(const struct model *m, unsigned reel)
         return m->c.max_new_tokens >= reel - ENGINE_PROMPT;
     if (reel == ENGINE_EVAL_FIRST || reel == ENGINE_EVAL)
         return engine_evaluates(m);
+    if (reel == ENGINE_BETWEEN)
+        return engine_evaluates_between(m);
     if (m->c.eval_only)
         return false;
     return reel != ENGINE_AGAIN || engine_micro_steps(m) > 1;
+}
+
+// The model as an evaluation between steps has it. Liger's fused loss is that of training alone.
+// SRC: liger-kernel transformers/model/llama.py (skip_logits).
+static struct model engine_evaluated(const struct model *m)
+{
+    struct model own = *m;
+    own.c.batch_size = m->c.eval_batch_size;
+    if (m->c.cross_entropy == CROSS_ENTROPY_CHUNKED)
+        own.c.cross_entropy = CROSS_ENTROPY_UPCAST;
+    return own;
 }
 
 static int engine_record(struct engine *e, const struct model *m, bool all)
@@ -174,6 +189,7 @@ static int engine_record(struct engine *e, const struct model *m, bool all)
     static const struct pass passes[ENGINE_REELS] = {
         [ENGINE_EVAL_FIRST] = {.train = false},
         [ENGINE_EVAL] = {.has_logits = true},
+        [ENGINE_BETWEEN] = {.between = true},
         [ENGINE_FIRST] = {.train = true},
         [ENGINE_NEXT] = {.train = true, .has_logits = true},
         [ENGINE_AGAIN] = {.train = true, .has_logits = true, .has_gradients = true},
@@ -187,7 +203,11 @@ static int engine_record(struct engine *e, const struct model *m, bool all)
             r->tape.count = 0;
         if (!engine_uses(m, i) || (!all && r->tape.count > 0 && reel_serves(r, m)))
             continue;
-        int rc = reel_record(r, &e->graph, m, &passes[i]);
+        struct model own;
+        bool between = MODEL_IS_WHOLE && i == ENGINE_BETWEEN;
+        if (between)
+            own = engine_evaluated(m);
+        int rc = reel_record(r, &e->graph, between ? &own : m, &passes[i]);
         if (rc != VRAM_OK)
             return rc;
     }
@@ -247,6 +267,30 @@ int engine_take_longest(struct engine *e)
     return e->model.c.seq_lens ? engine_take_length(e, config_longest(&e->model.c)) : VRAM_OK;
 }
 
+int engine_take_evaluation(struct engine *e, bool begins)
+{
+    struct vram_config *c = &e->model.c;
+    uint64_t batch = begins ? c->eval_batch_size : e->batch_size;
+    if (begins)
+        e->batch_size = c->batch_size;
+    c->batch_size = batch;
+    return engine_take_length(e, c->seq_lens ? config_longest(c) : c->seq_len);
+}
+
+// What live_peak knows of an evaluation between steps.
+static int engine_weigh_evaluation(struct engine *e)
+{
+    if (!engine_evaluates_between(&e->model))
+        return VRAM_OK;
+    int rc = engine_take_evaluation(e, true);
+    struct reel_rise rise = reel_rise(&e->reels[ENGINE_BETWEEN], &e->sizes, REEL_ALL);
+    uint64_t gpus = e->model.c.parallel == PARALLEL_DDP ? e->model.c.n_gpu : 1;
+    e->between = (struct engine_between){(uint64_t)rise.peak, (uint64_t)rise.net,
+                                         size_mul(gpus, (uint64_t)rise.net)};
+    int again = engine_take_evaluation(e, false);
+    return rc == VRAM_OK ? again : rc;
+}
+
 int engine_prepare(struct vram *v, struct engine *e, bool play)
 {
     int rc = model_make(&e->model, &v->config, &v->err);
@@ -260,6 +304,8 @@ int engine_prepare(struct vram *v, struct engine *e, bool play)
     rc = engine_record(e, &e->model, !same);
     if (rc == VRAM_OK)
         rc = engine_fit(e, play);
+    if (rc == VRAM_OK)
+        rc = engine_weigh_evaluation(e);
     if (rc == VRAM_EOVERFLOW) {
         err_set(&v->err, MESSAGE_tensor_too_large, NO_POS, NO_FIELD, NO_ARGS);
         return handle_locate(v);

@@ -14,6 +14,7 @@
 enum engine_reel {
     ENGINE_EVAL_FIRST,  // no variables hold older results
     ENGINE_EVAL,
+    ENGINE_BETWEEN,      // an evaluation between steps, with a batch of its own
     ENGINE_FIRST,        // first micro-step of all
     ENGINE_NEXT,         // first micro-step of a later iteration: gradients were set to None
     ENGINE_AGAIN,        // later micro-step: gradients are there
@@ -30,6 +31,12 @@ enum {
     ENGINE_NAMES = ROLE_COUNT << 6
 };
 
+// An evaluation between steps: what a batch adds to the live bytes, its logits where they are kept,
+// and those of all GPUs.
+struct engine_between {
+    uint64_t rise, logits, gathered;
+};
+
 struct engine {
     const struct vram_mem *mem;
     struct model model;
@@ -37,6 +44,8 @@ struct engine {
     uint64_t elements[SHAPE_COUNT];
     struct reel_sizes sizes;
     struct state state;
+    struct engine_between between;
+    uint64_t batch_size;  // of a step, while the model is that of an evaluation
     struct graph graph;
     struct reel reels[ENGINE_REELS];
     struct vram_config key;  // of the reels: dimensions left out
@@ -84,8 +93,17 @@ int engine_prepare(struct vram *v, struct engine *e, bool play);
 int engine_take_batch(struct engine *e, uint64_t step);
 int engine_take_longest(struct engine *e);
 
+// Sizes of everything for a batch of the evaluation between steps, or for a step's again. Errors:
+// as above.
+int engine_take_evaluation(struct engine *e, bool begins);
+
 uint32_t engine_micro_steps(const struct model *m);  // that are run: at most two kinds exist
 bool engine_evaluates(const struct model *m);
+
+static inline bool engine_evaluates_between(const struct model *m)
+{
+    return MODEL_IS_WHOLE && m->c.mode == MODE_PROCESS && m->c.eval_batch_size > 0;
+}
 
 // A tensor's name as one text; NULL: out of memory.
 const char *engine_name(struct engine *e, uint16_t name);

@@ -62,6 +62,19 @@ static uint64_t live_generation(const struct engine *e, uint64_t live)
     return peak;
 }
 
+// schedule_evaluate_between: the last batch finds the logits of those before it, and of the one
+// before once more; then all of them are joined.
+static uint64_t live_between(const struct engine *e)
+{
+    uint64_t kept = e->model.c.eval_accumulation_steps, before = kept ? kept - 1 : 0;
+    const struct engine_between *b = &e->between;
+    uint64_t forward = size_mul(before + (before > 1), b->gathered) + b->rise;
+    uint64_t joined = before                    ? size_mul(2 * before + 2, b->gathered)
+                      : b->gathered > b->logits ? b->gathered + b->logits
+                                                : 0;
+    return size_max(forward, joined);
+}
+
 uint64_t live_peak(const struct engine *e)
 {
     uint64_t live = e->state.param_bytes + e->state.buffer_bytes + buckets_bytes(&e->state) +
@@ -79,6 +92,6 @@ uint64_t live_peak(const struct engine *e)
     if (e->model.c.eval_only)
         return peak;
     live = live_iteration(e, live, true, &peak);
-    live_iteration(e, live, false, &peak);
-    return peak;
+    live = live_iteration(e, live, false, &peak);
+    return engine_evaluates_between(&e->model) ? size_max(peak, live + live_between(e)) : peak;
 }

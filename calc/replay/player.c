@@ -110,6 +110,13 @@ static void player_hold(struct player *p, uint32_t slot, uint64_t bytes)
         p->held[slot] = bytes;
 }
 
+void player_rename(struct player *p, uint32_t from, uint32_t to)
+{
+    p->slots[to] = p->slots[from];
+    if (p->held)
+        p->held[to] = p->held[from];
+}
+
 int player_alloc(struct player *p, uint32_t slot, const struct storage *s, uint64_t bytes,
                  int32_t block)
 {

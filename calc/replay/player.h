@@ -93,6 +93,9 @@ int player_alloc(struct player *p, uint32_t slot, const struct storage *s, uint6
 int player_free(struct player *p, uint32_t slot, const struct storage *s, uint64_t bytes,
                 int32_t block);
 
+// What is in a slot of those that survive tapes is in another from now on.
+void player_rename(struct player *p, uint32_t from, uint32_t to);
+
 // What a collective puts into the queue: a kernel with an event and a wait before it and after it.
 enum { PLAYER_COLLECTIVE = 2 * 5 };
 

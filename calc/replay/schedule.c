@@ -42,6 +42,99 @@ static int schedule_evaluate(struct engine *e, struct player *p)
     return rc == VRAM_OK ? schedule_end_evaluation(e, p) : rc;
 }
 
+// The largest peak of the phases from number `from` on.
+static uint64_t schedule_phase_peak(const struct player *p, uint32_t from)
+{
+    uint64_t most = p->phase_peak;
+    for (uint32_t i = from; i + 1 < p->phase_count; i++)
+        most = size_max(most, p->phases[i].peak);
+    return most;
+}
+
+// What an evaluation between steps keeps of a batch on the card, and joined.
+struct schedule_kept {
+    uint64_t own, bytes;  // of this GPU, of all
+    struct storage storage;
+};
+
+// False: nothing. A fused loss makes no logits.
+static bool schedule_keeps(const struct engine *e, struct schedule_kept *k)
+{
+    const struct reel *r = &e->reels[ENGINE_BETWEEN];
+    uint32_t kept = e->model.c.eval_accumulation_steps ? reel_kept(r, SLOT_LOGITS) : TAPE_NONE;
+    if (kept == TAPE_NONE)
+        return false;
+    k->own = e->between.logits;
+    k->bytes = e->between.gathered;
+    k->storage = r->tape.storages[kept];
+    k->storage.op = OP_CAT;
+    return true;
+}
+
+// SRC: accelerate utils/operations.py, _gpu_gather.
+static int schedule_gather(struct player *p, const struct schedule_kept *k)
+{
+    if (k->own == k->bytes)
+        return VRAM_OK;
+    int rc = player_alloc(p, SLOT_EVAL_JOINED, &k->storage, k->bytes, -1);
+    if (rc == VRAM_OK)
+        rc = player_free(p, SLOT_LOGITS, &k->storage, k->own, -1);
+    player_rename(p, SLOT_EVAL_JOINED, SLOT_LOGITS);
+    return rc;
+}
+
+// The logits of all batches so far become one tensor; a batch's own go when the next one's are
+// there. SRC: transformers trainer.py, evaluation_loop; trainer_pt_utils.py, EvalLoopContainer.add.
+static int schedule_join(struct player *p, const struct schedule_kept *k, uint64_t batch)
+{
+    int rc = batch > 1 ? player_free(p, SLOT_EVAL_BEFORE, &k->storage, k->bytes, -1) : VRAM_OK;
+    if (rc == VRAM_OK)
+        rc = schedule_gather(p, k);
+    if (batch > 0 && rc == VRAM_OK)
+        rc = player_alloc(p, SLOT_EVAL_JOINED, &k->storage, size_mul(batch + 1, k->bytes), -1);
+    if (batch > 0 && rc == VRAM_OK)
+        rc = player_free(p, SLOT_EVAL_KEPT, &k->storage, size_mul(batch, k->bytes), -1);
+    player_rename(p, batch ? SLOT_EVAL_JOINED : SLOT_LOGITS, SLOT_EVAL_KEPT);
+    player_rename(p, SLOT_LOGITS, SLOT_EVAL_BEFORE);
+    return rc;
+}
+
+// They go to the host's memory.
+static int schedule_end_kept(struct player *p, const struct schedule_kept *k, uint64_t batches)
+{
+    int rc = player_free(p, SLOT_EVAL_KEPT, &k->storage, size_mul(batches, k->bytes), -1);
+    return rc == VRAM_OK && batches > 1
+               ? player_free(p, SLOT_EVAL_BEFORE, &k->storage, k->bytes, -1)
+               : rc;
+}
+
+static int schedule_batches_between(struct engine *e, struct player *p)
+{
+    struct schedule_kept kept;
+    bool keeps = schedule_keeps(e, &kept);
+    uint64_t batches = keeps ? e->model.c.eval_accumulation_steps : 2;
+    int rc = VRAM_OK;
+    for (uint64_t i = 0; i < batches && rc == VRAM_OK; i++) {
+        uint32_t phase = trace_phase(TRACE_EVAL, 0, (uint32_t)i);
+        rc = player_reel(p, &e->reels[ENGINE_BETWEEN], phase, phase);
+        if (keeps && rc == VRAM_OK)
+            rc = schedule_join(p, &kept, i);
+    }
+    return keeps && rc == VRAM_OK ? schedule_end_kept(p, &kept, batches) : rc;
+}
+
+// An evaluation behind a step, with a batch of its own.
+static int schedule_evaluate_between(struct engine *e, struct player *p)
+{
+    uint32_t from = p->phase_count;
+    int rc = engine_take_evaluation(e, true);
+    if (rc == VRAM_OK)
+        rc = schedule_batches_between(e, p);
+    p->eval_peak = schedule_phase_peak(p, from);
+    int again = engine_take_evaluation(e, false);
+    return rc == VRAM_OK ? again : rc;
+}
+
 // A pipeline's stage: as many micro-batches as it holds go forward, then each backward makes room
 // for the next.
 static int schedule_pipeline(struct engine *e, struct player *p, uint32_t it)
@@ -84,15 +177,6 @@ static int schedule_iteration(struct engine *e, struct player *p, uint32_t it)
         return rc;
     player_phase(p, trace_phase(TRACE_STEP, it, 0));
     return state_step(p, &e->state, it == 0);
-}
-
-// The largest peak of the phases from number `from` on.
-static uint64_t schedule_phase_peak(const struct player *p, uint32_t from)
-{
-    uint64_t most = p->phase_peak;
-    for (uint32_t i = from; i + 1 < p->phase_count; i++)
-        most = size_max(most, p->phases[i].peak);
-    return most;
 }
 
 // A round of the run's lengths has added nothing to what is reserved, after a first one.
@@ -147,10 +231,14 @@ static int schedule_training(struct engine *e, struct player *p, uint32_t iterat
         rc = schedule_evaluate(e, p);
         p->eval_peak = schedule_phase_peak(p, from);
     }
-    if (rc == VRAM_OK && !e->model.c.eval_only)
-        return schedule_iterations(e, p, iterations);
-    p->iterations = 0;
-    return rc;
+    if (rc == VRAM_OK && e->model.c.eval_only) {
+        p->iterations = 0;
+        return rc;
+    }
+    if (rc == VRAM_OK)
+        rc = schedule_iterations(e, p, iterations);
+    return rc == VRAM_OK && engine_evaluates_between(&e->model) ? schedule_evaluate_between(e, p)
+                                                                : rc;
 }
 
 int schedule_play(struct engine *e, struct player *p, uint32_t iterations)

@@ -118,9 +118,11 @@ enum graph_slot {
     SLOT_LOSS,
     SLOT_WORKSPACE,                    // of the forward thread, then of the autograd thread
     SLOT_SCALER = SLOT_WORKSPACE + 2,  // found_inf and the inverse scale of a step
-    SLOT_GRADIENT =
-        SLOT_SCALER +
-        2,  // of the global parameters; in a unit: layer * LAYOUT_BLOCK_NUMBERS + number
+    // An evaluation's logits: of all batches so far, of one more, of the last batch.
+    SLOT_EVAL_KEPT = SLOT_SCALER + 2,
+    SLOT_EVAL_JOINED,
+    SLOT_EVAL_BEFORE,
+    SLOT_GRADIENT,  // of the global parameters; in a unit: layer * LAYOUT_BLOCK_NUMBERS + number
     SLOT_COUNT = SLOT_GRADIENT + LAYOUT_GLOBAL_NUMBERS
 };
 

@@ -238,6 +238,26 @@ static void pass_evaluate(struct graph *g, const struct pass *p)
     tape_unref(g->t, targets);
 }
 
+// One batch of Trainer.evaluation_loop. The logits outlive it where eval_accumulation_steps says
+// so. SRC: transformers trainer.py, prediction_step.
+static void pass_evaluate_between(struct graph *g)
+{
+    g->grad = g->training = false;
+    uint32_t ids = pass_fetch(g, OP_X, ROLE_BATCH), targets = pass_fetch(g, OP_Y, ROLE_TARGETS);
+    struct value logits = graph_none();
+    struct value loss = pass_forward(g, ids, targets, &logits);
+    graph_autocast_exit(g);
+    pass_widen(g, &logits);
+    if (g->m->c.eval_accumulation_steps && logits.storage != TAPE_NONE)
+        logits.storage = tape_move(g->t, logits.storage, SLOT_LOGITS);
+    else
+        graph_drop(g, logits);
+    graph_drop(g, loss);
+    parallel_close(g);
+    tape_unref(g->t, ids);
+    tape_unref(g->t, targets);
+}
+
 void pass_write(struct graph *g, const struct pass *p, graph_saved_fn *saved, void *ctx)
 {
     if (!graph_ok(g))
@@ -251,6 +271,8 @@ void pass_write(struct graph *g, const struct pass *p, graph_saved_fn *saved, vo
         pass_stage(g, saved, ctx);
     else if (p->train)
         pass_train(g, p, saved, ctx);
+    else if (MODEL_IS_WHOLE && p->between)
+        pass_evaluate_between(g);
     else
         pass_evaluate(g, p);
     if (graph_ok(g))

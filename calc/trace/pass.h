@@ -10,6 +10,7 @@ struct pass {
     bool train;          // with backward
     bool has_gradients;  // of an earlier micro-step
     bool has_logits;     // the loop's variables hold logits and loss of an earlier pass
+    bool between;        // an evaluation of transformers' Trainer, between steps
     uint8_t kind;        // enum pass_kind; what is not TRAINING is a part of a generation
 };
 

@@ -39,7 +39,7 @@ phases_of_estimate() {
 # compare SLACK TOKENS TRACE ESTIMATE: what differs, nothing where all is well.
 compare() {
     awk -v slack="$1" -v tokens="$2" -v show="${NAME:-}" '
-        NR == FNR { if ($1 ~ /^(fwd|bwd|step):it/) want[$1] = $2; next }
+        NR == FNR { if ($1 ~ /^((fwd|bwd|step):it|eval:)/) want[$1] = $2; next }
         $1 in want {
             both++
             over = $2 - want[$1]

@@ -18,7 +18,7 @@ check_trace() {
         NF == 7 && $1 == "a" && $2 ~ /^[0-9]+$/ && $3 ~ /^[0-9]+$/ {
             if ($2 + 0 != ++last) bad("id " $2 " after " last - 1)
             if (!($6 in kind)) bad("category " $6)
-            if ($5 !~ /^(load|eval|prefill|decode:[0-9]+|(fwd|bwd)(:it[0-9]+\.m[0-9]+)|step:it[0-9]+)$/) bad("phase " $5)
+            if ($5 !~ /^(load|eval(:[0-9]+)?|prefill|decode:[0-9]+|(fwd|bwd)(:it[0-9]+\.m[0-9]+)|step:it[0-9]+)$/) bad("phase " $5)
             size[$2] = $3
             live += $3
             if (live > most) { most = live; most_id = $2 }

@@ -15,7 +15,7 @@ class Steps:
     """Gives the phases their names, whoever calls backward and step: fwd:itN, bwd:itN, step:itN."""
 
     def __init__(self, model, optimizer=None):
-        self.model, self.optimizer, self.count, self.micro = model, optimizer, 0, 0
+        self.model, self.optimizer, self.count, self.micro, self.evals = model, optimizer, 0, 0, 0
         true_backward = torch.Tensor.backward
 
         def backward(tensor, *args, **kwargs):
@@ -50,7 +50,8 @@ class Steps:
         oracle.phase("fwd:it0.m0")
 
     def on_forward(self, module, args, kwargs):
-        oracle.phase(f"fwd:it{self.count}.m{self.micro}")
+        oracle.phase(f"fwd:it{self.count}.m{self.micro}" if module.training else f"eval:{self.evals}")
+        self.evals += not module.training
         oracle.mark(args, "input")
         oracle.mark(kwargs.values(), "input")
 
@@ -251,28 +252,32 @@ def plain(family, layers, batch, seq, autocast="", optimizer="default", clip=0, 
 
 
 class Rows(torch.utils.data.Dataset):
-    def __init__(self, family, seq):
-        self.vocab, self.seq = models.WIDTHS[family]["vocab_size"], seq
+    def __init__(self, family, seq, count=64):
+        self.vocab, self.seq, self.count = models.WIDTHS[family]["vocab_size"], seq, count
 
     def __len__(self):
-        return 64
+        return self.count
 
     def __getitem__(self, i):
         ids = torch.randint(self.vocab, (self.seq,))
         return dict(input_ids=ids, attention_mask=torch.ones_like(ids), labels=ids)
 
 
-def hf(family, layers, batch, seq, steps=2, arguments="", **more):
-    """transformers.Trainer, as it is."""
+def hf(family, layers, batch, seq, steps=2, arguments="", evals=0, eval_batch=0, metrics=False, **more):
+    """transformers.Trainer, as it is; with evals an evaluation of so many batches behind the last step, of which metrics
+    keep the logits."""
     from transformers import Trainer, TrainingArguments
     words = dict(w.split(":") for w in arguments.split(",") if w)
     words = {k: {"true": True, "false": False}.get(v, v) for k, v in words.items()}
     words = {k: int(v) if isinstance(v, str) and v.isdigit() else v for k, v in words.items()}
     model = prepare(family, layers, **more)
     args = TrainingArguments(tempfile.mkdtemp(), per_device_train_batch_size=batch, max_steps=steps, report_to=[],
-                             save_strategy="no", dataloader_pin_memory=False, **words)
+                             save_strategy="no", dataloader_pin_memory=False, **words,
+                             **(dict(eval_strategy="steps", eval_steps=steps, per_device_eval_batch_size=eval_batch)
+                                if evals else {}))
     Steps(model)
-    Trainer(model, args, train_dataset=Rows(family, seq)).train()
+    Trainer(model, args, train_dataset=Rows(family, seq), eval_dataset=Rows(family, seq, evals * eval_batch),
+            compute_metrics=(lambda results: {}) if metrics else None).train()
 
 
 def evaluate(family, layers, batch, seq, autocast="", **more):

@@ -75,6 +75,10 @@ static void set_random(vram *v, uint64_t *seed)
         set_number(v, "tensor_parallel", 2);
         set_any(v, seed, "sequence_parallel");
     }
+    if (next_random(seed) % 6 == 0) {
+        set_number(v, "eval_batch_size", between(seed, 1, 5));
+        set_number(v, "eval_accumulation_steps", between(seed, 0, 5));
+    }
 }
 
 static void test_rises(void **state)
@@ -282,7 +286,7 @@ static void test_no_history(void **state)
     vram *v = open_vram(&h);
     uint64_t seed = 11, runs = 0;
     (void)state;
-    for (int i = 0; i < 1500; i++) {
+    for (int i = 0; i < 1700; i++) {
         const char *key = near[next_random(&seed) % (sizeof near / sizeof *near)];
         if (i % 25 == 0)
             set_random(v, &seed);
@@ -360,7 +364,7 @@ static void test_process_alone(void **state)
     vram *v = open_vram(&h);
     uint64_t seed = 13, runs = 0;
     (void)state;
-    for (int i = 0; i < 1500; i++) {
+    for (int i = 0; i < 1700; i++) {
         struct vram_figure lean, limited;
         uint64_t least, retries;
         set_random(v, &seed);

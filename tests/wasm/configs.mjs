@@ -50,7 +50,7 @@ function page(settings, files) {
 const alone = (text) => !/^note: .* is read, too$/m.test(text);
 // A command's configuration says an enum by its name, as the page's does.
 // What the page's module leaves out.
-const ALONE = ['lora_kernels', 'use_cache'];
+const ALONE = ['lora_kernels', 'use_cache', 'eval_batch_size', 'eval_accumulation_steps'];
 const differences = (a, b) => Object.keys(a).filter((key) => !ALONE.includes(key) && JSON.stringify(a[key]) !== JSON.stringify(b[key])).map((key) => `${key}: ${a[key]}, on the page ${b[key]}`);
 
 function compare(name, given, path) {

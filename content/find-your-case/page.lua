@@ -56,6 +56,12 @@ for name, version in pairs{old = "4.44", middle = "4.48", today = "5.23"} do
     transformers = version}.process_bytes
 end
 
+-- Llama 3.2 1B, evaluated by the Trainer between steps: not at all, with its default batch, with logits of four batches kept.
+for name, words in pairs{none = {}, default = {eval_batch_size = 8}, kept = {eval_batch_size = 8, eval_accumulation_steps = 4}} do
+  words.preset, words.batch_size, words.seq_len, words.dtype = "llama-3.2-1b", 1, 2048, "bfloat16_loaded"
+  figures["evaluated_" .. name] = vram.estimate(words).peak_live_bytes
+end
+
 -- The floor: one short sequence, everything that is cheap switched on.
 local function floor(changes)
   changes.seq_len, changes.cross_entropy = 512, "chunked"

@@ -40,7 +40,8 @@ enum advice_applied change_micro_batch_1(struct change *k)
 
 static bool whole_logits(const struct vram_config *c)
 {
-    return c->cross_entropy != CROSS_ENTROPY_CHUNKED && c->cross_entropy != CROSS_ENTROPY_CCE;
+    return c->cross_entropy != CROSS_ENTROPY_CHUNKED && c->cross_entropy != CROSS_ENTROPY_CCE &&
+           c->cross_entropy != CROSS_ENTROPY_TILED;
 }
 
 enum advice_applied change_chunked(struct change *k)

@@ -41,6 +41,11 @@ static inline uint64_t size_ceil_to(uint64_t a, uint64_t step)
     return size_ok(up) ? up / step * step : SIZE_BAD;
 }
 
+static inline uint64_t size_min(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 static inline uint64_t size_max(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;

@@ -34,7 +34,7 @@ void cost_of(struct cost *out, const struct model *m)
         out->flops += out->block_forward / (double)c->checkpoint_every;
     if (c->checkpointing == CHECKPOINTING_SELECTIVE)
         out->flops += out->block_forward / 2;  // every second product
-    if (c->cross_entropy == CROSS_ENTROPY_CCE)
+    if (c->cross_entropy == CROSS_ENTROPY_CCE || c->cross_entropy == CROSS_ENTROPY_TILED)
         out->flops += out->head_forward;
     double bytes = c->dtype == DTYPE_FLOAT32 ? 4 : 2;
     out->weight_bytes = out->micro_steps * (double)m->params * (3 * bytes + 2 * 4);

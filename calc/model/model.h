@@ -131,6 +131,9 @@ bool model_fuses_adapters(const struct vram_config *c);
 // Whether use_cache is modelled for such a run. Never in the page's build.
 bool model_returns_cache(const struct vram_config *c);
 
+// Whether head and loss in one are modelled for such a run.
+bool model_fuses_head(const struct vram_config *c);
+
 // Whether the evaluation of eval_batch_size is modelled for such a run. Never in the page's build.
 bool model_evaluates(const struct vram_config *c);
 

@@ -142,6 +142,11 @@ bool model_returns_cache(const struct vram_config *c)
            c->family != FAMILY_GPT_BIGCODE && !(model_features[c->family] & other);
 }
 
+bool model_fuses_head(const struct vram_config *c)
+{
+    return !c->compile && !(model_features[c->family] & (HAS_HEAD_BIAS | HAS_ENCODER));
+}
+
 bool model_evaluates(const struct vram_config *c)
 {
     return MODEL_IS_WHOLE && c->task == TASK_TRAIN && framework_goes(c, BY_TRANSFORMERS) &&
@@ -375,8 +380,8 @@ static int model_check_support(const struct vram_config *c, struct message *e)
          {"family"}},
         {falcon && (other || adapts || !whole), MESSAGE_falcon_here, {"family"}},
         {(model_features[c->family] & HAS_HEAD_BIAS) &&
-             (c->kernels || c->cross_entropy == CROSS_ENTROPY_CHUNKED ||
-              c->cross_entropy == CROSS_ENTROPY_CCE),
+             (c->kernels || c->cross_entropy == CROSS_ENTROPY_TILED ||
+              c->cross_entropy == CROSS_ENTROPY_CHUNKED || c->cross_entropy == CROSS_ENTROPY_CCE),
          MESSAGE_phi_here,
          {"cross_entropy", "family"}},
         {latent && (c->task == TASK_INFERENCE || c->quantization || adapts || !whole),

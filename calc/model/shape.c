@@ -33,6 +33,11 @@ static uint64_t dims_chunk(const struct dims *d, const struct model *m)
     return chunk < d->N ? chunk : d->N;
 }
 
+// A tile of the head in TRL's loss: tokens and words. SRC: trl 1.16 kernels/chunked_logprob.py
+// (TOKEN_CHUNK_SIZE), trainer/utils.py (_CHUNKED_LOGPROB_CHUNK_SIZE).
+#define DIMS_TILE_ROWS UINT64_C(4096)
+#define DIMS_TILE_COLUMNS UINT64_C(32768)
+
 static uint64_t dims_share(uint64_t n, uint64_t parts)
 {
     return n / parts ? n / parts : 1;

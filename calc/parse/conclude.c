@@ -173,6 +173,9 @@ static void conclude_compile(struct parse *p)
 static void conclude_adapters(struct parse *p)
 {
     struct vram_config *c = &p->v->config;
+    bool low = p->v->facts.low_adapters == SAID_YES && c->quantization && c->lora_rank;
+    if (low && c->adapter_dtype == ADAPTER_DTYPE_AUTO && c->adapter == ADAPTER_LORA)
+        c->adapter_dtype = ADAPTER_DTYPE_BASE;
     if (!c->lora_kernels || model_fuses_adapters(c))
         return;
     if (c->lora_rank && c->quantization != QUANTIZATION_INT8 &&
@@ -194,6 +197,17 @@ static void conclude_cache(struct parse *p)
     if (asked)
         note(p, MESSAGE_use_cache_here);
     c->use_cache = 0;
+}
+
+// TRL's own loss; where it is not modelled, Liger's is nearest.
+static void conclude_loss(struct parse *p)
+{
+    struct vram_config *c = &p->v->config;
+    if (p->v->facts.fused_head != SAID_YES || c->cross_entropy == CROSS_ENTROPY_INPLACE ||
+        !model_fuses_head(c))
+        return;
+    bool here = c->tensor_parallel == 1 && !scheme_divides_weights(c);
+    c->cross_entropy = here ? CROSS_ENTROPY_TILED : CROSS_ENTROPY_CHUNKED;
 }
 
 // An evaluation of transformers' Trainer between steps; packed rows are rows of a whole batch.
@@ -248,6 +262,7 @@ int conclude(struct parse *p)
     conclude_form(p);
     conclude_adapters(p);
     conclude_cache(p);
+    conclude_loss(p);
     conclude_evaluation(p);
     if (p->v->facts.model)
         parse_choose_length(p);

@@ -8,6 +8,7 @@
 #include "calc/trace/loss_chunked.h"
 #include "calc/trace/loss_inplace.h"
 #include "calc/trace/loss_output.h"
+#include "calc/trace/loss_tiled.h"
 #include "calc/trace/loss_transformers.h"
 #include "calc/trace/parallel.h"
 #include "calc/trace/pass_compile.h"
@@ -56,6 +57,8 @@ struct value loss_forward(struct graph *g, struct value *normed, uint32_t target
         return loss_chunked(g, x);
     if (g->m->c.cross_entropy == CROSS_ENTROPY_CCE)
         return loss_cut(g, x, targets);
+    if (g->m->c.cross_entropy == CROSS_ENTROPY_TILED)
+        return loss_tiled(g, x);
     if (g->m->c.cross_entropy == CROSS_ENTROPY_CHUNKED_OUTPUT)
         return loss_output(g, normed, logits);
     bool inplace = g->m->c.cross_entropy == CROSS_ENTROPY_INPLACE;

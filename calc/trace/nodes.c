@@ -12,6 +12,7 @@
 #include "calc/trace/layers_lora_fused.h"
 #include "calc/trace/layers_grouped.h"
 #include "calc/trace/loss_chunked.h"
+#include "calc/trace/loss_tiled.h"
 #include "calc/trace/loss_inplace.h"
 #include "calc/trace/loss_output.h"
 #include "calc/trace/nodes_llama.h"
@@ -408,6 +409,7 @@ static node_fn *const node_table[NODE_COUNT] = {
     [NODE_FUSED_LOSS] = node_fused_loss,
     [NODE_INPLACE] = node_inplace,
     [NODE_CCE] = node_cut_loss,
+    [NODE_TILED] = node_tiled,
     [NODE_FUSED_NORM] = node_fused_norm,
     [NODE_FUSED_SWIGLU] = node_fused_swiglu,
     [NODE_FUSED_QKV] = node_fused_qkv,

@@ -263,6 +263,10 @@ class Rows(torch.utils.data.Dataset):
         return dict(input_ids=ids, attention_mask=torch.ones_like(ids), labels=ids)
 
 
+def evaluation(steps, evals, eval_batch):
+    return dict(eval_strategy="steps", eval_steps=steps, per_device_eval_batch_size=eval_batch) if evals else {}
+
+
 def hf(family, layers, batch, seq, steps=2, arguments="", evals=0, eval_batch=0, metrics=False, **more):
     """transformers.Trainer, as it is; with evals an evaluation of so many batches behind the last step, of which metrics
     keep the logits."""
@@ -273,8 +277,7 @@ def hf(family, layers, batch, seq, steps=2, arguments="", evals=0, eval_batch=0,
     model = prepare(family, layers, **more)
     args = TrainingArguments(tempfile.mkdtemp(), per_device_train_batch_size=batch, max_steps=steps, report_to=[],
                              save_strategy="no", dataloader_pin_memory=False, **words,
-                             **(dict(eval_strategy="steps", eval_steps=steps, per_device_eval_batch_size=eval_batch)
-                                if evals else {}))
+                             **evaluation(steps, evals, eval_batch))
     Steps(model)
     Trainer(model, args, train_dataset=Rows(family, seq), eval_dataset=Rows(family, seq, evals * eval_batch),
             compute_metrics=(lambda results: {}) if metrics else None).train()
@@ -412,7 +415,7 @@ def tokenizer():
                                    eos_token="</s>", pad_token="<pad>")
 
 
-def sft(family, layers, batch, seq, steps=2, arguments="", lora="", **more):
+def sft(family, layers, batch, seq, steps=2, arguments="", lora="", evals=0, eval_batch=0, **more):
     """TRL's SFTTrainer over rows of one length, with its own defaults but for what the case names."""
     import datasets
     import trl
@@ -420,13 +423,15 @@ def sft(family, layers, batch, seq, steps=2, arguments="", lora="", **more):
     words = {k: {"true": True, "false": False}.get(v, v) for k, v in words.items()}
     model = prepare(family, layers, **more)
     args = trl.SFTConfig(tempfile.mkdtemp(), per_device_train_batch_size=batch, max_steps=steps, report_to=[],
-                         save_strategy="no", dataloader_pin_memory=False, max_length=seq, **words)
+                         save_strategy="no", dataloader_pin_memory=False, max_length=seq, **words, **evaluation(steps, evals, eval_batch))
     cfg = None
     if lora:
         import peft
         cfg = peft.LoraConfig(task_type="CAUSAL_LM", r=int(lora), target_modules="all-linear")
-    rows = datasets.Dataset.from_list([{"input_ids": [1] * seq}] * (steps * batch))
-    trainer = trl.SFTTrainer(model=model, args=args, train_dataset=rows, processing_class=tokenizer(), peft_config=cfg)
+    rows, tests = (datasets.Dataset.from_list([{"input_ids": [1] * seq}] * n)
+                   for n in (steps * batch, max(evals * eval_batch, 1)))
+    trainer = trl.SFTTrainer(model=model, args=args, train_dataset=rows, eval_dataset=tests if evals else None,
+                             processing_class=tokenizer(), peft_config=cfg)
     Steps(trainer.model)
     trainer.train()
     return {"options": f"{arguments} loss_type={getattr(args, 'loss_type', '-')} checkpointing={args.gradient_checkpointing}"

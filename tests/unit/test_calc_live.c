@@ -75,7 +75,7 @@ static void set_random(vram *v, uint64_t *seed)
         set_number(v, "tensor_parallel", 2);
         set_any(v, seed, "sequence_parallel");
     }
-    if (next_random(seed) % 6 == 0) {
+    if (next_random(seed) % 12 == 0) {
         set_number(v, "eval_batch_size", between(seed, 1, 5));
         set_number(v, "eval_accumulation_steps", between(seed, 0, 5));
     }

@@ -35,9 +35,13 @@ struct tiles {
     uint32_t tile, input, weight[2];
 };
 
+static uint32_t tiles_weight(struct graph *g)
+{
+    return graph_scratch(g, OP_TO_COPY, ROLE_HEAD, PART_WEIGHT_CAST, g->compute, SHAPE_TILE_W);
+}
+
 static struct tiles tiles_open(struct graph *g, uint8_t input, uint8_t weight)
 {
-    bool casts = weight != g->compute;
     struct tiles t = {.tile =
                           graph_scratch(g, OP_MM, ROLE_LOGITS, PART_SELF, g->compute, SHAPE_TILE),
                       .input = TAPE_NONE,
@@ -45,12 +49,10 @@ static struct tiles tiles_open(struct graph *g, uint8_t input, uint8_t weight)
     if (input != g->compute)
         t.input =
             graph_scratch(g, OP_TO_COPY, ROLE_HEAD, PART_INPUT_CAST, g->compute, SHAPE_TILE_U);
-    for (unsigned k = 0; k < 2 && casts; k++) {
-        if (k && !g->t->backward)
-            tape_unref(g->t, t.weight[0]), t.weight[0] = TAPE_NONE;
-        t.weight[k] =
-            graph_scratch(g, OP_TO_COPY, ROLE_HEAD, PART_WEIGHT_CAST, g->compute, SHAPE_TILE_W);
-    }
+    if (weight != g->compute)
+        t.weight[0] = tiles_weight(g);
+    if (weight != g->compute && g->t->backward)
+        t.weight[1] = tiles_weight(g);
     return t;
 }
 
@@ -95,6 +97,18 @@ struct value loss_tiled(struct graph *g, struct value x)
     return loss;
 }
 
+// The gradient of an input as it is handed on, out of its sum in float32.
+static uint32_t tiled_result(struct graph *g, const struct edge *to, uint8_t part, uint32_t *sum)
+{
+    uint32_t result = *sum;
+    if (result == TAPE_NONE)
+        return TAPE_NONE;
+    if (to->dtype != DT_F32)
+        return graph_scratch(g, OP_TO_COPY, to->role, part, to->dtype, to->shape);
+    *sum = TAPE_NONE;  // it is the result
+    return result;
+}
+
 // Sums in float32, whatever is multiplied; they are cast together.
 void node_tiled(struct graph *g, const struct node *n, uint32_t results[])
 {
@@ -106,17 +120,8 @@ void node_tiled(struct graph *g, const struct node *n, uint32_t results[])
                 graph_scratch(g, OP_ZEROS, n->edges[k].role, part[k], DT_F32, n->edges[k].shape);
     struct tiles tiles =
         tiles_open(g, g->t->storages[n->saved[0]].dtype, g->t->storages[n->saved[1]].dtype);
-    for (unsigned k = 0; k < 2; k++) {
-        bool same = n->edges[k].dtype == DT_F32;
-        if (sums[k] == TAPE_NONE)
-            continue;
-        results[k] = same ? sums[k]
-                          : graph_scratch(g, OP_TO_COPY, n->edges[k].role, part[k],
-                                          n->edges[k].dtype, n->edges[k].shape);
-        if (!same)
-            continue;
-        sums[k] = TAPE_NONE;
-    }
+    for (unsigned k = 0; k < 2; k++)
+        results[k] = tiled_result(g, &n->edges[k], part[k], &sums[k]);
     tiles_close(g, &tiles);
     tape_unref(g->t, sums[1]);
     tape_unref(g->t, sums[0]);

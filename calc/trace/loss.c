@@ -53,12 +53,13 @@ struct value loss_forward(struct graph *g, struct value *normed, uint32_t target
     struct value x = *normed;
     if (graph_is_nanotron(g))
         return loss_nanotron(g, x, targets);
-    if (g->m->c.cross_entropy == CROSS_ENTROPY_CHUNKED)
-        return loss_chunked(g, x);
+    bool tiled = g->m->c.cross_entropy == CROSS_ENTROPY_TILED;
+    if (MODEL_IS_WHOLE && tiled)
+        return loss_tiled(g, x);
+    if (tiled || g->m->c.cross_entropy == CROSS_ENTROPY_CHUNKED)
+        return loss_chunked(g, x);  // for the page both
     if (g->m->c.cross_entropy == CROSS_ENTROPY_CCE)
         return loss_cut(g, x, targets);
-    if (g->m->c.cross_entropy == CROSS_ENTROPY_TILED)
-        return loss_tiled(g, x);
     if (g->m->c.cross_entropy == CROSS_ENTROPY_CHUNKED_OUTPUT)
         return loss_output(g, normed, logits);
     bool inplace = g->m->c.cross_entropy == CROSS_ENTROPY_INPLACE;

@@ -409,7 +409,9 @@ static node_fn *const node_table[NODE_COUNT] = {
     [NODE_FUSED_LOSS] = node_fused_loss,
     [NODE_INPLACE] = node_inplace,
     [NODE_CCE] = node_cut_loss,
+#ifndef __wasm__
     [NODE_TILED] = node_tiled,
+#endif
     [NODE_FUSED_NORM] = node_fused_norm,
     [NODE_FUSED_SWIGLU] = node_fused_swiglu,
     [NODE_FUSED_QKV] = node_fused_qkv,

@@ -27,7 +27,8 @@ static const struct arg_option rows[] = {
     {0, "cache", ARG_STRING, offsetof(struct options, cache), "DIR",
      "folder that remembers what was built (beside the output)"},
     {'k', "kind", ARG_STRING, offsetof(struct options, kind), "NAME",
-     "what the folder is: docusaurus, vitepress, starlight, mdbook, mkdocs, hugo, jekyll or plain "
+     "what the folder is: docusaurus, vitepress, starlight, mdbook, mkdocs, hugo, gitbook, jekyll "
+     "or plain "
      "(its own files say)"},
     {0, "base-url", ARG_STRING, offsetof(struct options, base_url), "URL",
      "where the site will be: canonical addresses, hreflang, a sitemap"},

@@ -257,7 +257,7 @@ static bool find_block(str text, str *mark, size_t *from, size_t *to, size_t *bo
 }
 
 // {"title": "..."} at the head of a file, as Hugo has it: YAML reads it, too. The end of the
-// object; text.len when it is none.
+// object; 0 when it is none.
 static size_t json_end(str text, size_t from)
 {
     size_t at = from + 1, depth = 0;
@@ -265,7 +265,7 @@ static size_t json_end(str text, size_t from)
     while (at < text.len && strchr(" \t\r\n", text.ptr[at]))
         at++;
     if (from >= text.len || text.ptr[from] != '{' || at >= text.len || text.ptr[at] != '"')
-        return text.len;
+        return 0;
     for (at = from; at < text.len; at++) {
         char c = text.ptr[at];
         if (quoted && c == '\\')
@@ -277,16 +277,14 @@ static size_t json_end(str text, size_t from)
         else if (!quoted && c == '}' && !--depth)
             return at + 1;
     }
-    return text.len;
+    return 0;
 }
 
 static bool find_json(str text, size_t *from, size_t *to, size_t *body)
 {
     size_t start = str_starts(text, STR("\xEF\xBB\xBF")) ? 3 : 0, end = json_end(text, start);
     size_t line = end + str_find(str_slice(text, end, text.len), '\n');
-    if (end == text.len && (!text.len || text.ptr[text.len - 1] != '}'))
-        return false;
-    if (end <= start || str_trim(str_slice(text, end, line)).len || (text.ptr[start] != '{'))
+    if (!end || str_trim(str_slice(text, end, line)).len)
         return false;
     *from = start, *to = end, *body = line + (line < text.len);
     return true;

@@ -53,6 +53,7 @@ enum md_foreign {
     MD_FOREIGN_MDX = 32,        // every file is MDX, whatever its name
     MD_FOREIGN_HTML = 64,       // a block of HTML ends with its element
     MD_FOREIGN_RULES = 128,     // r[name] in front of a rule of a specification
+    MD_FOREIGN_GITBOOK = 256,   // {% hint style="info" %} and its kin
 };
 
 struct md_heading {

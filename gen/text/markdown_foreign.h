@@ -17,6 +17,8 @@ void md_foreign_inline(struct md *r, cmark_node *n);
 
 // How a hidden tag begins, with <, : or {, and how it ends.
 enum { MD_HIDDEN_TAG = 0x01, MD_HIDDEN_COLON = 0x15, MD_HIDDEN_BRACE = 0x16, MD_HIDDEN_END = 0x1f };
+// The words of an attribute in quotes; "" without it.
+str md_tag_attribute(str tag, str name);
 // Puts the hidden bytes of a text back in their places.
 void md_foreign_put_back(char *text, size_t len);
 

@@ -26,6 +26,8 @@ static void put_tag_html(struct showing *s, buf *out, str tag)
     bool html = tag.ptr[0] == '<' && name < tag.len && ascii_is_lower(tag.ptr[name]);
     if (html)
         as = AS_NOTHING, buf_str(out, tag);
+    else if (str_starts(tag, STR("{%")) && s->r->o->foreign & MD_FOREIGN_GITBOOK)
+        as = md_gitbook_as(tag, &words, &href);
     else if (tag.ptr[0] == '<')
         as = md_show_element_as(s, tag, &words, &href);
     else if (md_show_value(s, tag, &words))

@@ -144,7 +144,9 @@ static size_t hide_braces(struct hiding *h, size_t at)
             return last;
         }
     }
-    if (!make_fence(h, at, end))
+    bool box = h->foreign & MD_FOREIGN_GITBOOK && is_alone(h->body, at, end) &&
+               md_gitbook_box(h->text, h->body, at, end);
+    if (!box && !make_fence(h, at, end))
         md_hide(h->text, at, end);
     return end;
 }

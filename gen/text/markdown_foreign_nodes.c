@@ -70,8 +70,7 @@ static str tag_name(str tag)
     return str_slice(tag, from, to);
 }
 
-// The words of an attribute in quotes; "" without it.
-static str attribute(str tag, str name)
+str md_tag_attribute(str tag, str name)
 {
     for (size_t at = 0; at < tag.len; at++) {
         at += str_search(str_slice(tag, at, tag.len), name);
@@ -114,7 +113,8 @@ enum shown_as md_show_element_as(struct showing *s, str tag, str *words, str *hr
             c = &components[i];
     if (c && c->how == NOTHING)
         return AS_NOTHING;
-    *words = c ? attribute(tag, c->attribute) : STR_NONE, *href = attribute(tag, STR("href"));
+    *words = c ? md_tag_attribute(tag, c->attribute) : STR_NONE,
+    *href = md_tag_attribute(tag, STR("href"));
     if (end && is_closed(s, name))
         return AS_NOTHING;
     if (words->len)
@@ -125,7 +125,8 @@ enum shown_as md_show_element_as(struct showing *s, str tag, str *words, str *hr
 static void show_element(struct showing *s, cmark_node *place, str tag)
 {
     str words, href;
-    enum shown_as as = md_show_element_as(s, tag, &words, &href);
+    enum shown_as as = tag.ptr[0] == '{' ? md_gitbook_as(tag, &words, &href)
+                                         : md_show_element_as(s, tag, &words, &href);
     if (as == AS_LINK)
         put_label(s, place, CMARK_NODE_LINK, words, href);
     if (as == AS_LABEL)
@@ -225,7 +226,8 @@ static void show_tag(struct showing *s, cmark_node *place, str tag)
     str words;
     if (str_starts(tag, STR("<Fragment")) && put_html(s, place, tag))
         return;
-    if (tag.ptr[0] == '<')
+    bool gitbook = s->r->o->foreign & MD_FOREIGN_GITBOOK && str_starts(tag, STR("{%"));
+    if (tag.ptr[0] == '<' || gitbook)
         show_element(s, place, tag);
     else if (md_show_value(s, tag, &words))
         put_text(s, place, words);

@@ -28,6 +28,9 @@ void md_show_unread(struct showing *s, str tag);
 // link, else its tag as code.
 enum shown_as md_show_element_as(struct showing *s, str tag, str *words, str *href);
 bool md_show_is_raw(str tag);  // {% raw %} or its end
+// What a tag of GitBook is shown as: a link to the address or file that it names; nothing for one
+// that encloses text.
+enum shown_as md_gitbook_as(str tag, str *words, str *href);
 // What is shown for a short name between colons.
 str md_show_emoji(struct showing *s, str tag);
 // The value of {NAME} that the page itself gives.

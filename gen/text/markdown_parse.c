@@ -256,7 +256,7 @@ static void parse(struct md *r)
     md_lines(r);
     str read = md_foreign_hide(r, body);
     r->hidden = read.ptr != body.ptr;
-    r->parser = new_parser(safe_extensions(r, body), r->hidden, r);
+    r->parser = new_parser(safe_extensions(r, read), r->hidden, r);
     cmark_parser_feed(r->parser, read.ptr ? read.ptr : "", read.len);
     r->root = cmark_parser_finish(r->parser);
     memcpy(r->kinds, own_kinds, sizeof r->kinds);

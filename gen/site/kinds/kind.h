@@ -94,6 +94,7 @@ enum tree_includes {
     INCLUDE_SNIPPETS,
     INCLUDE_MDBOOK,
     INCLUDE_VITEPRESS,
+    INCLUDE_GITBOOK,
     INCLUDE_MDX,
     INCLUDE_KRAMDOWN,
 };
@@ -131,6 +132,7 @@ struct tree {
     str *include_folders;  // where included files are looked for; none: beside the page
     size_t include_count, include_cap;
     str open_folder;  // the hidden one that the settings name for that, docs/.snippets; "" for none
+    bool open_assets;  // files in it are published where a page refers to them
     str include_root;  // of paths that begin with @/ or ~/
     str *appended;     // files that are included at the end of every page
     size_t appended_count, appended_cap;

@@ -35,7 +35,7 @@ const struct tree_kind *kind_named(str name)
 
 const char *kind_names(void)
 {
-    return "docusaurus, vitepress, starlight, mdbook, mkdocs, hugo, jekyll or plain";
+    return "docusaurus, vitepress, starlight, mdbook, mkdocs, hugo, gitbook, jekyll or plain";
 }
 
 void plain_read(struct tree *t)
@@ -44,21 +44,30 @@ void plain_read(struct tree *t)
     t->math = true;
 }
 
-// config.toml is many a program's: Hugo's is beside one of its folders.
-static bool is_shared_name(str mark)
-{
-    return str_starts(mark, STR("config."));
-}
+// Names that are many a program's: a tree's mark is one beside another of its files.
+static const struct {
+    const char *mark;  // the name, or what it begins with
+    const char *beside[4];
+} shared[] = {
+    {"config.", {"content", "archetypes", "layouts", "themes"}},
+    {"book.json", {"SUMMARY.md", "LANGS.md", "docs/SUMMARY.md"}},
+    {"LANGS.md", {"en/README.md", "en/SUMMARY.md", "zh/README.md", "zh/SUMMARY.md"}},
+    {"SUMMARY.md", {"README.md", "INTRODUCTION.md", "Introduction.md", "introduction.md"}},
+};
 
 static bool has_mark(struct tree *t, str folder, str mark)
 {
-    static const char *const beside[] = {"content", "archetypes", "layouts", "themes"};
     if (!kind_has(t, kind_join(t, folder, mark)))
         return false;
-    bool sure = !is_shared_name(mark);
-    for (size_t i = 0; i < sizeof beside / sizeof *beside && !sure; i++)
-        sure = kind_has_folder(t, kind_join(t, folder, str_c(beside[i])));
-    return sure;
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) {
+        if (!str_starts(mark, str_c(shared[i].mark)))
+            continue;
+        for (size_t k = 0; k < 4 && shared[i].beside[k]; k++)
+            if (kind_has(t, kind_join(t, folder, str_c(shared[i].beside[k]))))
+                return true;
+        return false;
+    }
+    return true;
 }
 
 // The first mark of a kind in folder; "" for none.
@@ -253,6 +262,6 @@ bool tree_is_page(const struct tree *t, str path)
     bool by_name = str_ends(path, STR(".md")) || str_ends(path, STR(".markdown")) ||
                    (t->kind->flags & KIND_MDX && str_ends(path, STR(".mdx")));
     const struct tree_root *r = by_name ? tree_root_of(t, path) : NULL;
-    return r && (!t->only_nav || r->address.len ||
+    return r && (!t->only_nav || r->address.len || str_eq(path, t->home) ||
                  is_listed(t, path));  // translations follow the list of the source
 }

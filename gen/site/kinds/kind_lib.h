@@ -9,7 +9,8 @@
 // A function for each kind, each in a file of its own: it fills what follows from the
 // configuration.
 #define KINDS(X) \
-    X(docusaurus) X(vitepress) X(starlight) X(mdbook) X(mkdocs) X(hugo) X(jekyll) X(plain)
+    X(docusaurus) \
+    X(vitepress) X(starlight) X(mdbook) X(mkdocs) X(hugo) X(gitbook) X(jekyll) X(plain)
 #define X(name) void name##_read(struct tree *t);
 KINDS(X)
 #undef X

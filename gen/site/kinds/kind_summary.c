@@ -1,8 +1,9 @@
-// Contents as a list of links in Markdown: SUMMARY.md of mdBook, and that of the plugin
-// literate-nav of MkDocs.
+// Contents as a list of links in Markdown: SUMMARY.md of mdBook and of GitBook, and that of the
+// plugin literate-nav of MkDocs.
 #include <string.h>
 
 #include "gen/site/kinds/kind_lib.h"
+#include "gen/text/address.h"
 #include "gen/text/markdown.h"
 
 struct summary {
@@ -26,9 +27,22 @@ static bool read_link(str line, str *title, str *file)
         return false;
     *title = str_slice(line, 1, close);
     *file = str_trim(str_slice(line, close + 2, end));
+    size_t quote = str_search(*file, STR(" \""));
+    if (quote < file->len)  // [A long title](file.md "its words in the contents")
+        *title = str_slice(*file, quote + 2, file->len - 1), file->len = quote;
     if (file->len > 1 && file->ptr[0] == '<')
         *file = str_slice(*file, 1, file->len - 1);
     return true;
+}
+
+// "## Part I": its words; "" for any other line.
+static str heading_of(str line)
+{
+    size_t n = 0;
+    while (n < line.len && line.ptr[n] == '#')
+        n++;
+    bool heading = n && n <= 6 && n < line.len && line.ptr[n] == ' ';
+    return heading ? str_trim(str_slice(line, n, line.len)) : STR_NONE;
 }
 
 static void read_chapter(struct summary *s, size_t indent, bool numbered, str title, str file)
@@ -41,9 +55,10 @@ static void read_chapter(struct summary *s, size_t indent, bool numbered, str ti
     if (deeper)
         s->indent[s->depth++] = indent;
     uint32_t depth = numbered ? s->depth - 1 + s->part : 0;
-    str path =
-        file.len ? kind_join(t, s->folder, str_slice(file, 0, str_find(file, '#'))) : STR_NONE;
-    kind_nav(t, depth, md_words(title, STR_NONE, t->a), path, STR_NONE);
+    bool outside = address_is_outside(file);
+    str name = address_decode(str_slice(file, 0, str_find(file, '#')), t->a),
+        path = file.len && !outside ? kind_join(t, s->folder, name) : STR_NONE;
+    kind_nav(t, depth, md_words(title, STR_NONE, t->a), path, outside ? file : STR_NONE);
 }
 
 static void read_line(struct summary *s, str line)
@@ -62,13 +77,12 @@ static void read_line(struct summary *s, str line)
         read_chapter(s, indent, item, title, file);
     } else if (item && s->words && str_find(line, '*') == line.len) {  // no pattern of files
         read_chapter(s, indent, item, line, STR_NONE);
-    } else if (str_starts(line, STR("# ")) && !s->begun) {
+    } else if (heading_of(line).len && !s->begun) {
         s->begun = true;  // the book's own
-    } else if (str_starts(line, STR("# "))) {
+    } else if (heading_of(line).len) {
         s->depth = 0;
         s->part = true;
-        kind_nav(s->t, 0, md_words(str_slice(line, 2, line.len), STR_NONE, s->t->a), STR_NONE,
-                 STR_NONE);
+        kind_nav(s->t, 0, md_words(heading_of(line), STR_NONE, s->t->a), STR_NONE, STR_NONE);
     }
 }
 

@@ -44,7 +44,7 @@ void unpublished_find(struct build *b)
     size_t page = 0;
     for (size_t i = 0; i < site->files.count; i++) {
         str source = site->files.items[i].path;
-        enum publish why = publish_file(source);
+        enum publish why = publish_in_tree(site, source);
         if (page < site->read_count && site->read_pages[page]->source.ptr == source.ptr) {
             why = site->read_pages[page++]->left_out;
         } else if (why == PUBLISH && !is_read(b, source)) {

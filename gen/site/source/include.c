@@ -356,11 +356,10 @@ static void put_rules(struct including *g, const struct include_source *s)
 static bool may_include(const struct site *site, str text)
 {
     static const str parts[] = {STR(".mdx\""), STR(".mdx'"), STR(".md\""), STR(".md'")};
-    static const str marks[] = {[INCLUDE_SNIPPETS] = STR("8<-"),
-                                [INCLUDE_MDBOOK] = STR("{{#"),
-                                [INCLUDE_VITEPRESS] = STR("@include:"),
-                                [INCLUDE_MDX] = STR("<Code"),
-                                [INCLUDE_KRAMDOWN] = STR("|")};
+    static const str marks[] = {
+        [INCLUDE_SNIPPETS] = STR("8<-"),        [INCLUDE_MDBOOK] = STR("{{#"),
+        [INCLUDE_VITEPRESS] = STR("@include:"), [INCLUDE_GITBOOK] = STR("include"),
+        [INCLUDE_MDX] = STR("<Code"),           [INCLUDE_KRAMDOWN] = STR("|")};
     enum tree_includes how = site->tree->includes;
     if (hero_may(site->tree, text))
         return true;

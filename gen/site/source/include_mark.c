@@ -194,10 +194,35 @@ static bool next_vitepress(str line, struct include_mark *m)
     return true;
 }
 
+// {% include "file" %} of GitBook.
+static bool next_gitbook(str line, struct include_mark *m)
+{
+    for (size_t at = 0; at < line.len; at++) {
+        at += str_search(str_slice(line, at, line.len), STR("{%"));
+        str rest = str_slice(line, at, line.len);
+        size_t end = str_search(rest, STR("%}"));
+        str words = str_trim(str_slice(rest, 2, end)), file = str_slice(words, 7, words.len);
+        file = str_trim(file);
+        bool quoted =
+            file.len > 2 && strchr("\"'", file.ptr[0]) && file.ptr[file.len - 1] == file.ptr[0];
+        if (end == rest.len || !str_starts(words, STR("include")) || !quoted)
+            continue;
+        *m = (struct include_mark){.first = 1,
+                                   .last = SIZE_MAX,
+                                   .start = at,
+                                   .end = at + end + 2,
+                                   .path = str_slice(file, 1, file.len - 1)};
+        return true;
+    }
+    return false;
+}
+
 bool include_next(enum tree_includes how, str line, struct include_mark *m)
 {
     if (how == INCLUDE_SNIPPETS)
         return next_snippet(line, m);
+    if (how == INCLUDE_GITBOOK)
+        return next_gitbook(line, m);
     if (how >= INCLUDE_MDX)
         return false;  // components may be longer than a line
     return how == INCLUDE_MDBOOK ? next_mdbook(line, m) : next_vitepress(line, m);
@@ -223,7 +248,8 @@ bool include_section(enum tree_includes how, str line, bool *begins, str *name)
     } marks[] = {[INCLUDE_SNIPPETS] = {STR("- [start:"), STR("- [end:")},
                  [INCLUDE_MDBOOK] = {STR("ANCHOR:"), STR("ANCHOR_END:")},
                  [INCLUDE_VITEPRESS] = {STR("#region "), STR("#endregion")}};
-    if (how >= INCLUDE_MDX || (how == INCLUDE_SNIPPETS && str_search(line, STR("8<-")) == line.len))
+    if (how >= INCLUDE_GITBOOK ||
+        (how == INCLUDE_SNIPPETS && str_search(line, STR("8<-")) == line.len))
         return false;
     *begins = name_behind(line, marks[how].begin, name);
     if (!*begins && !name_behind(line, marks[how].end, name))

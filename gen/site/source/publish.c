@@ -146,6 +146,22 @@ enum publish publish_file(str path)
     return is_input(name) ? LEFT_INPUT : PUBLISH;
 }
 
+// The path below the hidden folder whose files are published; "" for any other.
+static str below_open(const struct site *site, str path)
+{
+    const struct tree *t = site ? site->tree : NULL;
+    str open = t && t->open_assets ? t->open_folder : STR_NONE;
+    bool below =
+        open.len && str_starts(path, open) && (path.len == open.len || path.ptr[open.len] == '/');
+    return below ? str_slice(path, open.len, path.len) : STR_NONE;
+}
+
+enum publish publish_in_tree(const struct site *site, str path)
+{
+    str below = below_open(site, path);
+    return publish_file(below.len ? str_slice(below, 1, below.len) : path);
+}
+
 static enum publish page_state(const struct site *site, str path)
 {
     for (size_t i = 0; i < site->read_count; i++)
@@ -169,7 +185,7 @@ static bool leads_out(const struct site *site, str path)
 enum publish publish_missing(const struct site *site, str path, arena *a)
 {
     struct fs_stat st;
-    enum publish state = publish_file(path);
+    enum publish state = publish_in_tree(site, path);
     str full = arena_printf(a, "%.*s/%.*s", STR_ARG(site->settings.content_dir), STR_ARG(path));
     if (leads_out(site, path))
         return LEFT_OUTSIDE;
@@ -199,8 +215,8 @@ bool publish_at_root(str path, str *url)
 
 bool publish_hidden(void *ctx, str path)
 {
-    str url;
-    (void)ctx;
-    str below = str_starts(path, STR("docs/")) ? str_slice(path, 5, path.len) : path;
-    return str_eq(below, STR(".well-known")) || publish_at_root(path, &url);
+    const struct site *site = ctx;
+    str url, below = str_starts(path, STR("docs/")) ? str_slice(path, 5, path.len) : path;
+    return str_eq(below, STR(".well-known")) || publish_at_root(path, &url) ||
+           (site && site->tree->open_assets && str_eq(path, site->tree->open_folder));
 }

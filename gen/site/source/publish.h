@@ -43,13 +43,16 @@ enum publish publish_path(const struct site *site, const struct page *p);
 bool publish_is_public(const char *path);
 // Whether a file that is no page may be published at all, by its path.
 enum publish publish_file(str path);
+// The same in a tree whose files may lie in one hidden folder, .gitbook.
+enum publish publish_in_tree(const struct site *site, str path);
 // Whether a file that a link names, and that the site does not have, is there all the same, and why
 // it is not published: PUBLISH when there is no such file.
 enum publish publish_missing(const struct site *site, str path, arena *a);
 // Whether a file keeps its name at the root of the site because of what it is called: CNAME,
 // robots.txt, .well-known/... in the content folder or its docs/. *url is then its address.
 bool publish_at_root(str path, str *url);
-// Whether a hidden name is read all the same: those that publish_at_root knows.
+// Whether a hidden name is read all the same: those that publish_at_root knows, and the open folder
+// of the tree. ctx: the site, NULL for no tree.
 bool publish_hidden(void *ctx, str path);
 
 #endif

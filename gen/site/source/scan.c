@@ -157,7 +157,7 @@ static void sort_files(struct site *site)
                                .published = INT64_MIN,
                                .order = INT64_MIN};
             site->pages[site->page_count++] = p;
-        } else if (publish_file(f->path) == PUBLISH && !names_is_page(f->path)) {
+        } else if (publish_in_tree(site, f->path) == PUBLISH && !names_is_page(f->path)) {
             site->assets.items =
                 arena_grow(&site->arena, site->assets.items, site->assets.count, &room,
                            site->assets.count + 1, sizeof *site->assets.items);

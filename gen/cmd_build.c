@@ -27,9 +27,8 @@ static const struct arg_option rows[] = {
     {0, "cache", ARG_STRING, offsetof(struct options, cache), "DIR",
      "folder that remembers what was built (beside the output)"},
     {'k', "kind", ARG_STRING, offsetof(struct options, kind), "NAME",
-     "what the folder is: docusaurus, vitepress, starlight, mdbook, mkdocs, hugo, gitbook, jekyll "
-     "or plain "
-     "(its own files say)"},
+     "what the folder is: docusaurus, vitepress, starlight, mdbook, mkdocs, hugo, gitbook, jekyll, "
+     "obsidian or plain (its own files say)"},
     {0, "base-url", ARG_STRING, offsetof(struct options, base_url), "URL",
      "where the site will be: canonical addresses, hreflang, a sitemap"},
     {0, "explain", ARG_FLAG, offsetof(struct options, explain), NULL,

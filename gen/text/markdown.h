@@ -54,6 +54,8 @@ enum md_foreign {
     MD_FOREIGN_HTML = 64,       // a block of HTML ends with its element
     MD_FOREIGN_RULES = 128,     // r[name] in front of a rule of a specification
     MD_FOREIGN_GITBOOK = 256,   // {% hint style="info" %} and its kin
+    MD_FOREIGN_WIKI = 512,      // [[Note]], %%comment%%, ==marked==, ^name of a block
+    MD_FOREIGN_BREAKS = 1024,   // a line's end is a break
 };
 
 struct md_heading {

@@ -15,8 +15,16 @@ void md_foreign_show(struct md *r, cmark_node *root);
 bool md_foreign_is(cmark_node *n);  // whether md_foreign_show made it
 void md_foreign_inline(struct md *r, cmark_node *n);
 
-// How a hidden tag begins, with <, : or {, and how it ends.
-enum { MD_HIDDEN_TAG = 0x01, MD_HIDDEN_COLON = 0x15, MD_HIDDEN_BRACE = 0x16, MD_HIDDEN_END = 0x1f };
+// How a hidden tag begins, with <, [, !, : or {, and how it ends.
+enum {
+    MD_HIDDEN_TAG = 0x01,
+    MD_HIDDEN_BRACKET = 0x05,
+    MD_HIDDEN_PERCENT = 0x06,  // behind MD_HIDDEN_BANG: they stand for %%
+    MD_HIDDEN_BANG = 0x08,
+    MD_HIDDEN_COLON = 0x15,
+    MD_HIDDEN_BRACE = 0x16,
+    MD_HIDDEN_END = 0x1f
+};
 // The words of an attribute in quotes; "" without it.
 str md_tag_attribute(str tag, str name);
 // Puts the hidden bytes of a text back in their places.

@@ -23,6 +23,10 @@ static void put_tag_html(struct showing *s, buf *out, str tag)
     str words = STR_NONE, href = STR_NONE;
     enum shown_as as = AS_CODE;
     size_t name = 1 + (tag.len > 1 && tag.ptr[1] == '/');
+    if (strchr("[!%", tag.ptr[0])) {  // in HTML no vault reads them
+        escape_text(out, tag);
+        return;
+    }
     bool html = tag.ptr[0] == '<' && name < tag.len && ascii_is_lower(tag.ptr[name]);
     if (html)
         as = AS_NOTHING, buf_str(out, tag);

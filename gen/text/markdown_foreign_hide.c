@@ -181,6 +181,15 @@ static size_t fence_at(str line, char *mark)
                : 0;
 }
 
+static size_t hide_wiki_at(struct hiding *h, size_t at, char c, char next)
+{
+    if (c == '\\' && (next == '[' || next == '%'))
+        return at + 2;
+    if ((c == '[' || c == '!') && next == '[')
+        return md_hide_wiki(h, at);
+    return c == '%' && next == '%' && !h->uncommented ? md_hide_comment(h, at) : 0;
+}
+
 // Tags in one line's worth of text, from at on: where the walk goes on.
 static size_t hide_at(struct hiding *h, size_t at)
 {
@@ -189,7 +198,9 @@ static size_t hide_at(struct hiding *h, size_t at)
     bool mdx = h->foreign & MD_FOREIGN_JSX && !(h->foreign & MD_FOREIGN_BRACES);
     if (c == '\\' && ((next == '<' && h->foreign & MD_FOREIGN_JSX) || (next == '{' && mdx)))
         return at + 2;  // a sign of the text
-    if (c == '{' && h->foreign & MD_FOREIGN_BRACES)
+    if (h->foreign & MD_FOREIGN_WIKI && next)
+        end = hide_wiki_at(h, at, c, next);
+    if (!end && c == '{' && h->foreign & MD_FOREIGN_BRACES)
         end = hide_braces(h, at);
     if (!end && c == '<' && next != '/' && h->foreign & MD_FOREIGN_ATTRIBUTES)
         end = md_hide_element(h, at);
@@ -288,14 +299,32 @@ static bool blank_controls(char *text, size_t len)
     return any;
 }
 
+// What ends that which a byte begins.
+static char closing(char open)
+{
+    switch (open) {
+    case '<': return '>';
+    case ':': return ':';
+    case '[':
+    case '!': return ']';
+    case '%': return '%';
+    default: return '}';
+    }
+}
+
 void md_foreign_put_back(char *text, size_t len)
 {
     char open = 0;
     for (size_t i = 0; i < len; i++) {
         const char *at = hidden_at(text[i]);
+        bool comment =
+            !open && text[i] == MD_HIDDEN_BANG && i + 1 < len && text[i + 1] == MD_HIDDEN_PERCENT;
         if (text[i] == MD_HIDDEN_END) {
-            text[i] = open == '<' ? '>' : open == ':' ? ':' : '}';
+            text[i] = closing(open);
             open = 0;
+        } else if (comment) {
+            text[i] = text[i + 1] = open = '%';
+            i++;
         } else if (at) {
             text[i] = plain[at - hidden];
             if (!open)
@@ -320,7 +349,7 @@ str md_foreign_hide(struct md *r, str body)
 {
     unsigned on = r->o->foreign;
     unsigned hides = MD_FOREIGN_BRACES | MD_FOREIGN_JSX | MD_FOREIGN_ATTRIBUTES | MD_FOREIGN_EMOJI |
-                     MD_FOREIGN_HTML;
+                     MD_FOREIGN_HTML | MD_FOREIGN_WIKI;
     bool abbreviations = r->o->extensions & MD_ABBREVIATIONS && !r->o->plain &&
                          str_search(body, STR("*[")) < body.len;
     if (!(on & hides) && !abbreviations)
@@ -332,10 +361,12 @@ str md_foreign_hide(struct md *r, str body)
                     (on & MD_FOREIGN_HTML && str_search(body, STR("</")) < body.len);
     bool contents = on & MD_FOREIGN_BRACES && (str_search(body, STR("[TOC]")) < body.len ||
                                                str_search(body, STR("[[")) < body.len);
+    bool wiki = on & MD_FOREIGN_WIKI &&
+                (str_search(body, STR("[[")) < body.len || str_search(body, STR("%%")) < body.len);
     bool emoji = on & MD_FOREIGN_EMOJI && has_emoji(body);
     if (!emoji)
         on &= ~(unsigned)MD_FOREIGN_EMOJI;
-    if (!braces && !tags && !elements && !emoji && !contents && !abbreviations)
+    if (!braces && !tags && !elements && !emoji && !contents && !abbreviations && !wiki)
         return body;
     struct hiding h = {.text = arena_c(r->a, body),
                        .foreign = on,

@@ -24,6 +24,7 @@ struct hiding {
     size_t searched;          // bytes that ends of elements were looked for in
     struct md_exports exports;
     struct md_ahead braces, statements, comments;  // }}, %} and endcomment
+    bool uncommented;                              // no %% ends a comment from here on
 };
 
 // Replaces the bytes of a tag, text[from..to), that Markdown would act on.
@@ -44,6 +45,8 @@ size_t md_hide_import(struct hiding *h, size_t at);
 size_t md_hide_jsx(struct hiding *h, size_t at);
 size_t md_hide_html(struct hiding *h, size_t at);
 size_t md_hide_element(struct hiding *h, size_t at);
+size_t md_hide_wiki(struct hiding *h, size_t at);     // [[Note]], ![[picture.png]]
+size_t md_hide_comment(struct hiding *h, size_t at);  // %% words %%
 // Notes the abbreviation that a line of the body explains; false for any other line.
 bool md_hide_abbreviation(struct hiding *h, str line);
 

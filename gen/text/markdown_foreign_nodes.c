@@ -227,7 +227,11 @@ static void show_tag(struct showing *s, cmark_node *place, str tag)
     if (str_starts(tag, STR("<Fragment")) && put_html(s, place, tag))
         return;
     bool gitbook = s->r->o->foreign & MD_FOREIGN_GITBOOK && str_starts(tag, STR("{%"));
-    if (tag.ptr[0] == '<' || gitbook)
+    if (tag.ptr[0] == '%')  // a comment of a vault
+        return;
+    if (strchr("[!", tag.ptr[0]))
+        md_wiki_show(s->r, place, tag);
+    else if (tag.ptr[0] == '<' || gitbook)
         show_element(s, place, tag);
     else if (md_show_value(s, tag, &words))
         put_text(s, place, words);

@@ -19,7 +19,8 @@ struct showing {
 
 static inline bool md_is_hidden_start(char c)
 {
-    return c == MD_HIDDEN_TAG || c == MD_HIDDEN_COLON || c == MD_HIDDEN_BRACE;
+    return c == MD_HIDDEN_TAG || c == MD_HIDDEN_BRACKET || c == MD_HIDDEN_BANG ||
+           c == MD_HIDDEN_COLON || c == MD_HIDDEN_BRACE;
 }
 
 // Counts a tag that is shown as code.
@@ -28,6 +29,8 @@ void md_show_unread(struct showing *s, str tag);
 // link, else its tag as code.
 enum shown_as md_show_element_as(struct showing *s, str tag, str *words, str *href);
 bool md_show_is_raw(str tag);  // {% raw %} or its end
+// Puts a wiki link, its brackets included, in front of place, as a link or a picture.
+void md_wiki_show(struct md *r, cmark_node *place, str tag);
 // What a tag of GitBook is shown as: a link to the address or file that it names; nothing for one
 // that encloses text.
 enum shown_as md_gitbook_as(str tag, str *words, str *href);

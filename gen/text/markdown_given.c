@@ -77,9 +77,11 @@ const struct md_lua *md_cell_of(struct md *r, cmark_node *n)
 // A gap: a byte that UTF-8 does not have, and behind it a number in bytes that HTML does not use.
 enum { GAP = 0xFF, DIGIT = 0x80, DIGIT_BITS = 6, DIGITS = 5, GAP_BYTES = 1 + DIGITS };
 
-static void put_gap(struct md *r, bool size)
+enum gap { GAP_ADDRESS, GAP_SIZE, GAP_HREF, GAP_KINDS };
+
+static void put_gap(struct md *r, enum gap kind)
 {
-    uint64_t number = 2 * (uint64_t)(r->result->link_count - 1) + size;
+    uint64_t number = GAP_KINDS * (uint64_t)(r->result->link_count - 1) + kind;
     char bytes[GAP_BYTES] = {(char)GAP};
     for (size_t i = 0; i < DIGITS; i++)
         bytes[1 + i] = (char)(DIGIT | (number >> (DIGIT_BITS * i) & ((1 << DIGIT_BITS) - 1)));
@@ -88,16 +90,21 @@ static void put_gap(struct md *r, bool size)
 
 void md_gap_address(struct md *r)
 {
-    put_gap(r, false);
+    put_gap(r, GAP_ADDRESS);
 }
 
 void md_gap_size(struct md *r)
 {
-    put_gap(r, true);
+    put_gap(r, GAP_SIZE);
+}
+
+void md_gap_href(struct md *r)
+{
+    put_gap(r, GAP_HREF);
 }
 
 // The link whose gap is at the head of s, NULL when there is none: a cell may print any bytes.
-static const struct md_link *gap_at(str s, const struct md_result *result, bool *size)
+static const struct md_link *gap_at(str s, const struct md_result *result, enum gap *kind)
 {
     uint64_t number = 0;
     if (s.len < GAP_BYTES)
@@ -108,8 +115,22 @@ static const struct md_link *gap_at(str s, const struct md_result *result, bool 
             return NULL;
         number |= (uint64_t)(c & ~DIGIT) << (DIGIT_BITS * i);
     }
-    *size = number & 1;
-    return number / 2 < result->link_count ? &result->links[number / 2] : NULL;
+    *kind = (enum gap)(number % GAP_KINDS);
+    number /= GAP_KINDS;
+    return number < result->link_count ? &result->links[number] : NULL;
+}
+
+static void put_given(const struct md_link *link, enum gap kind, buf *out)
+{
+    bool href = kind == GAP_HREF && link->address.len;
+    if (href)
+        buf_lit(out, " href=\"");
+    if (href || kind == GAP_ADDRESS)
+        escape_url(out, link->address);
+    if (href)
+        buf_char(out, '"');
+    if (kind == GAP_SIZE && link->width)
+        buf_printf(out, " width=\"%u\" height=\"%u\"", link->width, link->height);
 }
 
 static void fill(str printed, const struct md_result *result, buf *out)
@@ -120,14 +141,12 @@ static void fill(str printed, const struct md_result *result, buf *out)
         printed = str_slice(printed, n, printed.len);
         if (!printed.len)
             return;
-        bool size;
-        const struct md_link *link = gap_at(printed, result, &size);
+        enum gap kind;
+        const struct md_link *link = gap_at(printed, result, &kind);
         if (!link)
             buf_char(out, printed.ptr[0]);
-        else if (!size)
-            escape_url(out, link->address);
-        else if (link->width)
-            buf_printf(out, " width=\"%u\" height=\"%u\"", link->width, link->height);
+        else
+            put_given(link, kind, out);
         printed = str_slice(printed, link ? GAP_BYTES : 1, printed.len);
     }
 }

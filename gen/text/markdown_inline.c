@@ -47,8 +47,10 @@ void md_strike_leave(struct md *r, cmark_node *n)
 
 void md_softbreak(struct md *r, cmark_node *n)
 {
-    (void)n;
-    buf_char(r->out, '\n');
+    if (r->o->foreign & MD_FOREIGN_BREAKS)
+        md_linebreak(r, n);
+    else
+        buf_char(r->out, '\n');
 }
 
 void md_link_leave(struct md *r, cmark_node *n)
@@ -199,6 +201,19 @@ static void put_url(struct md *r, str url)
         escape_url(r->out, url);
 }
 
+// A wiki link to a note that is not written yet has no address.
+static void put_href(struct md *r, str url)
+{
+    if (r->o->gaps && str_starts(url, STR("[["))) {
+        buf_lit(r->out, "<a");
+        md_gap_href(r);
+        return;
+    }
+    buf_lit(r->out, "<a href=\"");
+    put_url(r, url);
+    buf_char(r->out, '"');
+}
+
 void md_put_title(struct md *r, cmark_node *n)
 {
     str title = md_title(n);
@@ -216,9 +231,7 @@ void md_link_enter(struct md *r, cmark_node *n)
     if (r->links_open)  // of raw HTML, or one around an address in <>
         return;
     r->links_open++;
-    buf_lit(r->out, "<a href=\"");
-    put_url(r, md_url(n));
-    buf_char(r->out, '"');
+    put_href(r, md_url(n));
     md_put_title(r, n);
     buf_char(r->out, '>');
 }

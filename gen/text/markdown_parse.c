@@ -272,6 +272,8 @@ static void parse(struct md *r)
         md_definitions_make(r, r->root);
     if (r->o->foreign & MD_FOREIGN_RULES)
         md_rules_make(r, r->root);
+    if (r->o->foreign & MD_FOREIGN_WIKI)
+        md_wiki_apply(r, r->root);
     if (r->o->open_html && str_search(body, STR("> [!")) < body.len)
         md_callouts_make(r, r->root);
     md_abbreviations_apply(r, r->root);

@@ -252,6 +252,7 @@ const struct md_lua *md_cell_of(struct md *r, cmark_node *n);
 // Writes a place for the address, or the size, of the link that was noted last.
 void md_gap_address(struct md *r);
 void md_gap_size(struct md *r);
+void md_gap_href(struct md *r);  // ' href="..."' where the link has an address
 
 // markdown_source.c: where things are in the source, and what a block's hash is.
 void md_lines(struct md *r);
@@ -285,6 +286,8 @@ cmark_node *md_behind_node(cmark_node *n, const cmark_node *root);
 // markdown_attributes.c: puts <a id="x"></a> in front of a node: raw HTML that the allow-list lets
 // pass.
 void md_anchor_put(struct md *r, cmark_node *place, str id);
+// markdown_wiki.c: ==marked== words and ^names of blocks.
+void md_wiki_apply(struct md *r, cmark_node *root);
 // markdown_rules.c: makes anchors of the lines r[name].
 void md_rules_make(struct md *r, cmark_node *root);
 

@@ -6,7 +6,7 @@
 // and inlines by their text in the content.
 #include "gen/base/bytes16.h"
 #include "gen/text/cells.h"
-#include "gen/text/markdown_render.h"
+#include "gen/text/markdown_foreign.h"
 
 #include <string.h>
 
@@ -297,11 +297,22 @@ static bool holds_image(cmark_node *link)
     return false;
 }
 
+// The brackets of a wiki link, which are hidden in the content.
+static size_t wiki_place(const struct md *r, str content, cmark_node *link)
+{
+    static const char brackets[] = {MD_HIDDEN_BRACKET, MD_HIDDEN_BRACKET};
+    if (!str_starts(md_url(link), STR("[[")))
+        return content.len;
+    return search_from(content, r->cursor, (str){brackets, sizeof brackets});
+}
+
 // The link's destination where it is written; for a reference, the bracket that it begins with.
 size_t md_link_offset(struct md *r, cmark_node *link)
 {
     str content = r->leaf_content;
-    size_t at = bare_place(r, content, link);
+    size_t at = wiki_place(r, content, link);
+    if (at == content.len)
+        at = bare_place(r, content, link);
     if (at == content.len)
         at = destination_place(r, content, md_url(link));
     if (at == content.len)

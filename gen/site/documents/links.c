@@ -9,7 +9,9 @@
 #include "gen/site/documents/assets.h"
 #include "gen/site/documents/nav.h"
 #include "gen/site/documents/tree_links.h"
+#include "gen/site/documents/wiki_links.h"
 #include "gen/site/source/publish.h"
+#include "gen/text/slugs.h"
 
 static const struct page *by_source(const struct site *site, str path, const char *tail, buf *b)
 {
@@ -182,30 +184,68 @@ static struct link made_or_moved(const struct site *site, const struct page *p,
     return out;
 }
 
-struct link link_resolve(const struct site *site, const struct page *p, const struct language *l,
-                         str destination, arena *a, struct diag *d)
+// [[Note]]: words without an address where the note is not written yet; a picture must be there.
+static struct link find_wiki(const struct site *site, const struct page *p,
+                             const struct language *l, str destination, arena *a, struct diag *d)
 {
-    struct link cut = {0}, out = {.kind = LINK_MISSING};
-    str path, written = destination;
-    bool unread = false;
-    if (!destination.len)
-        return (struct link){.kind = LINK_HERE};
-    if (site->tree_index)
-        destination = tree_destination(site, destination, &unread, a);
-    if (unread)
-        return (struct link){.kind = LINK_UNREAD};
-    if (!destination.len)
-        destination = STR("/");
-    if (destination.ptr[0] == '#')
-        return (struct link){.kind = LINK_HERE,
-                             .anchor =
-                                 address_decode(str_slice(destination, 1, destination.len), a),
-                             .tail = destination};
-    if (address_is_outside(destination))
-        return (struct link){.kind = LINK_OUTSIDE, .target = destination};
-    cut_tail(destination, &path, &cut, a);
-    if (!path.len)
-        return (struct link){.kind = LINK_HERE, .anchor = cut.anchor, .tail = cut.tail};
+    buf b = BUF_INIT;
+    struct wiki_target t = wiki_find(site, p, destination, a);
+    struct link out = {.kind = LINK_UNWRITTEN};
+    if (t.here)
+        out.kind = LINK_HERE;
+    else if (t.page)
+        out = to_document(site, p, l, t.page->document, t.page, a);
+    else if (t.file.len)
+        out = find_target(site, p, l, t.file, a, &b, d);
+    buf_free(&b);
+    out.anchor = t.anchor;
+    if (out.anchor.len)
+        out.tail = arena_join(a, STR("#"), out.anchor, STR_NONE);
+    return out;
+}
+
+// Links of Markdown name a note by its name alone, too.
+static struct link find_by_name(const struct site *site, const struct page *p,
+                                const struct language *l, str path, arena *a, struct diag *d)
+{
+    struct link out = {.kind = LINK_MISSING};
+    str name = arena_join(a, STR("[["), path, STR("]]"));
+    if (site->tree->wiki && str_find(path, '#') == path.len)
+        out = find_wiki(site, p, l, name, a, d);
+    return out.kind == LINK_UNWRITTEN ? (struct link){.kind = LINK_MISSING} : out;
+}
+
+// In a vault a heading is named by its words, "#The%20first%20step".
+static void name_heading(const struct site *site, struct link *out, arena *a)
+{
+    if (!(site->tree->kind->flags & KIND_VAULT) || !out->anchor.len)
+        return;
+    buf b = BUF_INIT;
+    slug_text(site->tree->slugs, out->anchor, &b);
+    out->anchor = arena_str(a, buf_view(&b));
+    out->tail = arena_join(a, STR("#"), out->anchor, STR_NONE);
+    buf_free(&b);
+}
+
+// "../start/" in _articles/fr/start.md leads to the page itself by its address, and to English by
+// its file's place.
+static void prefer_address(const struct site *site, const struct page *p, const struct language *l,
+                           str path, struct link *out, arena *a, struct diag *d)
+{
+    if (out->kind != LINK_PAGE || out->document != p->document || !site->tree_index ||
+        names_file(path))
+        return;
+    struct link by_address = find_in_tree(site, p, l, path, a, d);
+    if (by_address.kind == LINK_PAGE)
+        *out = by_address;
+}
+
+// What a path leads to in every place where the tree's generator looks. written: the destination.
+static struct link find_path(const struct site *site, const struct page *p,
+                             const struct language *l, str path, str written, arena *a,
+                             struct diag *d)
+{
+    struct link out;
     buf joined = BUF_INIT, found = BUF_INIT, b = BUF_INIT;
     if (path.ptr[0] != '/')
         buf_str(&joined, path_folder_slash(p->source));
@@ -214,16 +254,11 @@ struct link link_resolve(const struct site *site, const struct page *p, const st
     out = find_below_root(site, p, l, path, a, &b, d);
     if (out.kind == LINK_MISSING && inside)
         out = find_target(site, p, l, buf_view(&found), a, &b, d);
-    // "../start/" in _articles/fr/start.md leads to the page itself by its address, and to English
-    // by its file's place.
-    if (out.kind == LINK_PAGE && out.document == p->document && site->tree_index &&
-        !names_file(path)) {
-        struct link by_address = find_in_tree(site, p, l, path, a, d);
-        if (by_address.kind == LINK_PAGE)
-            out = by_address;
-    }
+    prefer_address(site, p, l, path, &out, a, d);
     if (out.kind == LINK_MISSING)
         out = find_in_tree(site, p, l, path, a, d);
+    if (out.kind == LINK_MISSING)
+        out = find_by_name(site, p, l, path, a, d);
     if (out.kind == LINK_MISSING)
         out = made_or_moved(site, p, l, path, a, d);
     if (out.kind == LINK_MISSING && tree_climbs_out(site, p, written, a))
@@ -237,8 +272,32 @@ struct link link_resolve(const struct site *site, const struct page *p, const st
         out = missing(site, buf_view(&found), a);
     if (out.kind == LINK_MISSING && !inside)
         out.kind = LINK_OUT_OF_SITE;
+    buf_free(&joined), buf_free(&found), buf_free(&b);
+    return out;
+}
+
+struct link link_resolve(const struct site *site, const struct page *p, const struct language *l,
+                         str destination, arena *a, struct diag *d)
+{
+    struct link cut = {0}, out;
+    str path, written = destination;
+    bool unread = false;
+    if (!destination.len)
+        return (struct link){.kind = LINK_HERE};
+    if (site->tree->wiki && str_starts(destination, STR("[[")) && str_ends(destination, STR("]]")))
+        return find_wiki(site, p, l, destination, a, d);
+    if (site->tree_index)
+        destination = tree_destination(site, destination, &unread, a);
+    if (unread)
+        return (struct link){.kind = LINK_UNREAD};
+    if (!destination.len)
+        destination = STR("/");
+    if (address_is_outside(destination))
+        return (struct link){.kind = LINK_OUTSIDE, .target = destination};
+    cut_tail(destination, &path, &cut, a);
+    out = path.len ? find_path(site, p, l, path, written, a, d) : (struct link){.kind = LINK_HERE};
     out.anchor = cut.anchor;
     out.tail = cut.tail;
-    buf_free(&joined), buf_free(&found), buf_free(&b);
+    name_heading(site, &out, a);
     return out;
 }

@@ -16,6 +16,7 @@ enum link_kind {
     LINK_HIDDEN,       // the same of Markdown, because a name in its path begins with a dot:
                        // .github/CONTRIBUTING.md
     LINK_OUT_OF_SITE,  // climbs above the content folder
+    LINK_UNWRITTEN,    // of a vault, to a note that is not there yet
     LINK_UNREAD,       // syntax of another generator that is not read
 };
 

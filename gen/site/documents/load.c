@@ -13,6 +13,7 @@
 #include "gen/site/documents/nav.h"
 #include "gen/site/documents/references.h"
 #include "gen/site/documents/tree_links.h"
+#include "gen/site/documents/wiki_links.h"
 #include "gen/site/source/each.h"
 #include "gen/site/source/known.h"
 #include "gen/site/source/measurements.h"
@@ -282,6 +283,7 @@ static void place(struct placing *w, struct page *p)
     p->published = f->date;
     if (p->published == INT64_MIN && p->date.len)
         front_date(p->date, &p->published);
+    p->broken = m.body == PAGE_BROKEN;
     p->left_out = publish_page(site, p, f);
     note_never(w, p, f);
     if (p->left_out == PUBLISH)
@@ -295,7 +297,7 @@ static void place(struct placing *w, struct page *p)
     p->content_hash = m.content_hash;
     p->body = m.body;
     p->broken = m.body == PAGE_BROKEN;
-    if (p->broken && site->tree->kind->flags & KIND_FOREIGN && p->left_out == PUBLISH)
+    if (p->broken && site_is_others(site) && p->left_out == PUBLISH)
         p->left_out = LEFT_UNREADABLE;
     str listed = f->title.len ? STR_NONE : listed_title(w, p);
     if (!listed.len && (str_eq(p->url, STR("index")) || str_eq(p->url, STR("_index"))))
@@ -310,7 +312,7 @@ static void place(struct placing *w, struct page *p)
                   "each: wanted gpu, or NAME of a NAME.tsv beside the page");
     p->order = f->order;
     p->updated = f->updated;
-    p->alias_count = (uint32_t)f->aliases.count;
+    p->alias_count = site->tree->kind->flags & KIND_VAULT ? 0 : (uint32_t)f->aliases.count;
     if (p->alias_count) {
         p->aliases = arena_new(&site->arena, str, p->alias_count);
         memcpy(p->aliases, f->aliases.items, p->alias_count * sizeof *p->aliases);
@@ -465,6 +467,7 @@ void site_load(struct site *site, const struct load_options *o)
     arena_free(&learning);
     nav_plan(site);
     tree_links_index(site);
+    wiki_index(site);
     contents_plan(site);
     take_title(site);
 }

@@ -25,6 +25,7 @@ enum kind_flag {
     KIND_BASE_WRITTEN = 4096,  // links are written with the base path: others leave the site
     KIND_OWN_HEADING = 16384,  // a page shows its own heading rather than the title of front matter
     KIND_HERO = 8192,          // the words of a start page are in its front matter
+    KIND_VAULT = 32768,        // aliases are other names of a note, no addresses
     KIND_SLUG_WHOLE = 2048,    // "slug:" of front matter is a whole address, without a slash, too
 };
 
@@ -149,6 +150,8 @@ struct tree {
     bool math;              // dollar formulas are on
     bool dollars;           // those between single dollars, too, whatever the kind has
     bool hooks;             // programs of its own put something in place of comments
+    bool wiki;              // [[Note]] is a link to the note of that name
+    bool breaks;            // a line's end is a break
     bool link_words;        // a template of its own reads links: one to a bare word is no address
     uint64_t hash;          // of every configuration that was read
     buf explained;          // what was recognised and why, a line each; while it is read

@@ -35,7 +35,8 @@ const struct tree_kind *kind_named(str name)
 
 const char *kind_names(void)
 {
-    return "docusaurus, vitepress, starlight, mdbook, mkdocs, hugo, gitbook, jekyll or plain";
+    return "docusaurus, vitepress, starlight, mdbook, mkdocs, hugo, gitbook, jekyll, obsidian or "
+           "plain";
 }
 
 void plain_read(struct tree *t)
@@ -176,8 +177,8 @@ static const struct {
     enum diag_id id;
     bool unset;  // in a folder without settings, too
 } lowered[] = {
-    {D_LINK_PRIVATE, true}, {D_FILE_PRIVATE, false}, {D_YAML_SYNTAX, false},
-    {D_TOML_SYNTAX, false}, {D_UTF8_INVALID, false}, {D_UTF8_NUL, false},
+    {D_LINK_PRIVATE, true}, {D_FILE_PRIVATE, false}, {D_YAML_SYNTAX, true},
+    {D_TOML_SYNTAX, true},  {D_UTF8_INVALID, true},  {D_UTF8_NUL, true},
 };
 
 static void lower_levels(struct tree *t, bool own)
@@ -200,6 +201,16 @@ static void read_host(struct tree *t)
         kind_explain(t, "older addresses that lead on: %zu", t->redirect_count);
 }
 
+// Whether notes are written with Obsidian, whatever makes a site of them.
+static bool is_vault(struct tree *t)
+{
+    str mark = STR(".obsidian");
+    bool found = kind_has_folder(t, mark) || kind_has_folder(t, kind_path(t, mark));
+    for (size_t i = 0; i < t->root_count && !found; i++)
+        found = kind_has_folder(t, kind_join(t, t->roots[i].folder, mark));
+    return found;
+}
+
 struct tree *tree_read(str content, const struct tree_kind *forced, bool own, arena *a,
                        struct diag *d)
 {
@@ -214,6 +225,7 @@ struct tree *tree_read(str content, const struct tree_kind *forced, bool own, ar
     t->slugs = t->kind->slugs;
     t->kind->read(t);
     read_host(t);
+    t->wiki = is_vault(t);
     if (!t->root_count)
         kind_root(t, t->folder, STR_NONE, STR_NONE, STR_NONE);
     explain_result(t);

@@ -10,7 +10,7 @@
 // configuration.
 #define KINDS(X) \
     X(docusaurus) \
-    X(vitepress) X(starlight) X(mdbook) X(mkdocs) X(hugo) X(gitbook) X(jekyll) X(plain)
+    X(vitepress) X(starlight) X(mdbook) X(mkdocs) X(hugo) X(gitbook) X(jekyll) X(obsidian) X(plain)
 #define X(name) void name##_read(struct tree *t);
 KINDS(X)
 #undef X

@@ -102,7 +102,7 @@ static str resolve(struct page_work *h, struct md_link *link, const struct link 
         if (l->anchor.len)
             keep_anchor(h, &h->here, &h->here_count, &h->here_cap,
                         (struct anchor_link){STR_NONE, l->anchor, at.offset});
-        return written;
+        return l->tail.len ? l->tail : written;
     case LINK_PAGE:
         if (l->anchor.len)
             keep_anchor(h, &h->out->links, &h->out->link_count, &h->out->link_cap,
@@ -118,6 +118,11 @@ static str resolve(struct page_work *h, struct md_link *link, const struct link 
         diag_add(h->r->diag, D_LINK_PRIVATE, at, "%.*s: %s", STR_ARG(written), l->why);
         break;
     case LINK_UNREAD: return written;
+    case LINK_UNWRITTEN:
+        if (!link->is_image)
+            return STR_NONE;
+        diag_add(h->r->diag, D_LINK_BROKEN, at, "image %.*s", STR_ARG(written));
+        return str_slice(written, 2, written.len - 2);
     case LINK_OUT_OF_SITE:
         diag_add(h->r->diag, D_LINK_ESCAPES, at, "%.*s", STR_ARG(written));
         break;

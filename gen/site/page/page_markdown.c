@@ -8,6 +8,7 @@
 #include "gen/text/address.h"
 #include "gen/site/documents/nav.h"
 #include "gen/text/html_names.h"
+#include "gen/text/markdown_wiki.h"
 
 str page_markdown_url(str url, arena *a)
 {
@@ -84,6 +85,30 @@ static bool put_cell(struct copy *t, size_t *at)
     return false;
 }
 
+// A wiki link becomes one that others know, or its words.
+static void put_wiki(struct copy *t, str destination, size_t *at)
+{
+    size_t end = wiki_end(t->text, *at), from = *at - (*at && t->text.ptr[*at - 1] == '!');
+    struct wiki_link w = wiki_parse(str_slice(t->text, from, end), t->r->arena);
+    struct link l = link_resolve(t->r->site, t->page, t->language, destination, t->r->arena, NULL);
+    bool linked =
+        l.kind == LINK_PAGE || l.kind == LINK_ASSET || l.kind == LINK_HERE || w.is_picture;
+    if (linked)
+        buf_char(t->out, '[');
+    buf_str(t->out, w.words);
+    if (linked)
+        buf_lit(t->out, "](");
+    if (l.kind == LINK_UNWRITTEN && w.is_picture)
+        buf_str(t->out, w.target);
+    else if (linked && l.kind != LINK_HERE)
+        put_destination(t, destination);
+    else if (linked)
+        buf_str(t->out, l.tail);
+    if (linked)
+        buf_char(t->out, ')');
+    *at = end;
+}
+
 // At the place of a link's destination: where it leads from the Markdown copy.
 static bool put_link(struct copy *t, size_t *at)
 {
@@ -93,6 +118,10 @@ static bool put_link(struct copy *t, size_t *at)
     if (t->next_link == count || t->links[t->next_link].offset != *at)
         return false;
     str destination = t->links[t->next_link].destination;
+    if (str_starts(destination, STR("[[")) && wiki_end(t->text, *at)) {
+        put_wiki(t, destination, at);
+        return true;
+    }
     if (!destination.len || !str_starts(str_slice(t->text, *at, t->text.len), destination))
         return false;
     put_destination(t, destination);

@@ -23,6 +23,11 @@ const char *publish_why(enum publish p)
     }
 }
 
+bool site_is_others(const struct site *site)
+{
+    return !site->settings.file.len || site->tree->kind->flags & KIND_FOREIGN;
+}
+
 int64_t publish_now(void)
 {
     const char *epoch = getenv("SOURCE_DATE_EPOCH");
@@ -74,6 +79,8 @@ enum publish publish_page(struct site *site, const struct page *p, const struct 
     enum publish path = publish_path(site, p);
     if (path != PUBLISH)
         return path;
+    if (p->broken && site_is_others(site))
+        return LEFT_UNREADABLE;  // nothing is known of it but its path
     if (!site->drafts && (f->draft == 1 || f->published == 0))
         return LEFT_DRAFT;
     return is_due(site, f->publishDate != INT64_MIN ? f->publishDate : p->published) ? PUBLISH

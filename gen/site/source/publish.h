@@ -31,6 +31,9 @@ enum publish {
 };
 
 const char *publish_why(enum publish p);
+// Whether the source is a tree of another generator, or a folder without settings of ours: its
+// owner did not write it for us, and nothing but what is wrong for certain is an error.
+bool site_is_others(const struct site *site);
 // Seconds of Unix time: SOURCE_DATE_EPOCH where it is set, else the clock.
 int64_t publish_now(void);
 // Whether a page is published, by its path, its front matter and the time. Narrows site->since and

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "gen/base/workers.h"
+#include "gen/text/markdown_wiki.h"
 #include "gen/text/emoji.h"
 #include "gen/text/markdown.h"
 #include "gen/text/written.h"
@@ -266,7 +267,7 @@ static str read_one(struct reading *r, const struct page *p, buf *text, buf *pat
         else
             diag_add(d, D_IO_READ, DIAG_FILE(file), "%s", strerror(errno));
     } else {
-        bool others = (r->site->tree->kind->flags & KIND_FOREIGN) != 0;
+        bool others = site_is_others(r->site);
         bool left_out =
             publish_path(r->site, p) == LEFT_UNDERSCORE;  // its generator does not read it either
         struct diag *own = left_out ? diag_new((struct diag_options){.quiet = true}) : d;
@@ -278,6 +279,8 @@ static str read_one(struct reading *r, const struct page *p, buf *text, buf *pat
         const str *words = map_get(&r->site->tree->texts, m.front.title);
         if (words)
             m.front.title = *words;
+        if (r->site->tree->wiki)
+            m.front.author = wiki_plain(m.front.author, a);
         if (r->site->tree->emoji)
             m.front.title = emoji_text(m.front.title, a);
         if (left_out)

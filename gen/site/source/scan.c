@@ -25,14 +25,15 @@ struct md_options site_markdown(const struct site *site, const struct page *p)
     const struct tree *t = site->tree;
     const struct settings *s = &site->settings;
     unsigned found =
-        (t->emoji ? MD_FOREIGN_EMOJI : 0u) | (t->rules ? (unsigned)MD_FOREIGN_RULES : 0u);
+        (t->emoji ? MD_FOREIGN_EMOJI : 0u) | (t->rules ? (unsigned)MD_FOREIGN_RULES : 0u) |
+        (t->wiki ? (unsigned)MD_FOREIGN_WIKI : 0u) | (t->breaks ? (unsigned)MD_FOREIGN_BREAKS : 0u);
     bool mdx = str_ends(p->source, STR(".mdx"));  // that is what it is in a plain tree, too
     return (struct md_options){
         .extensions = MD_GFM | s->math | s->admonitions | (mdx ? (unsigned)MD_CONTAINERS : 0u),
         .top_heading = 2,
         .foreign = t->kind->syntax | found | (mdx ? (unsigned)MD_FOREIGN_JSX : 0u),
         .slugs = t->slugs,
-        .open_html = !s->file.len || t->kind->flags & KIND_FOREIGN,
+        .open_html = site_is_others(site),
         .title = site->tree_index ? p->title : STR_NONE,
     };
 }
@@ -87,7 +88,7 @@ static bool walk_reported(struct site *site)
         const struct fs_bad *b = &site->files.bad[i];
         str file =
             b->path.len ? site_path(site, b->path, &site->arena) : site->settings.content_dir;
-        bool others = site->tree->kind->flags & KIND_FOREIGN || !site->settings.file.len;
+        bool others = site_is_others(site);
         bool nowhere = b->error == ENOENT && b->path.len && others;
         enum diag_id id = b->error == ELOOP   ? D_IO_SYMLINK_LOOP
                           : b->error == EXDEV ? D_FILE_OUTSIDE

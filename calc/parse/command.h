@@ -34,6 +34,7 @@ struct command {
     size_t from;                    // pairs before this command
     size_t run_from, run_to;        // pairs of the run that was found
     uint32_t run_line;              // 0: none yet
+    struct shell_word stranger;  // a program that trains by its launcher or name, and is not known
 };
 
 // Before the keys of what a launcher is told, and of marks.

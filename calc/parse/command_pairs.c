@@ -199,6 +199,19 @@ static bool names_settings(struct command *c)
     return is_settings(first);
 }
 
+// A program of which nothing is known trains where a launcher of several processes starts it, or by
+// its name. The first one is named where no other command is a run.
+static void meet_stranger(struct command *c)
+{
+    struct span name = c->program.text;
+    bool trains = c->launcher == TORCHRUN || c->launcher == ACCELERATE ||
+                  c->launcher == DEEPSPEED || span_find(name, "train") < name.len ||
+                  span_find(name, "tune") < name.len;
+    bool named = c->program.known || command_ends(name, ".py");
+    if (c->launcher != BY_NAME && c->stranger.text.len == 0 && named && trains)
+        c->stranger = c->program;
+}
+
 // What the command is read as; NULL: it is no run.
 static const struct program *program_of(struct command *c)
 {
@@ -217,7 +230,10 @@ static const struct program *program_of(struct command *c)
         return &RECIPE;
     if (c->launcher != BY_NAME && is_nanogpt(c))
         return &NANOGPT;
-    return c->launcher != BY_NAME && starts ? &SCRIPT : NULL;
+    if (c->launcher != BY_NAME && starts)
+        return &SCRIPT;
+    meet_stranger(c);
+    return NULL;
 }
 
 static bool same_run(const struct command *c)
@@ -251,6 +267,15 @@ static int keep_run(struct command *c)
     return parse_report(c->p);
 }
 
+// A program whose runs are not modelled, from its first byte in the script to the end of the word
+// at the last one.
+static int not_modelled(struct command *c, size_t from, size_t last)
+{
+    struct span name = {c->p->text + from, last + command_source(c, last).len - from};
+    return err_set(&c->p->v->err, MESSAGE_call_not_modelled, pairs_pos(c->out, c->p->file, from),
+                   NO_FIELD, ARGS(arg_part("call", name.at, name.len)));
+}
+
 static int read_run(struct command *c)
 {
     const struct program *program = program_of(c);
@@ -259,15 +284,8 @@ static int read_run(struct command *c)
         return VRAM_OK;
     }
     if (span_is(span_of(program->mark), "!")) {
-        size_t end = c->program.at, words = c->at;
-        struct shell_word last = *command_word(c, words > 0 ? words - 1 : 0);
-        if (last.at > end)
-            end = last.at;
-        struct span name = {c->p->text + c->program.at,
-                            end + command_source(c, end).len - c->program.at};
-        err_set(&c->p->v->err, MESSAGE_call_not_modelled,
-                pairs_pos(c->out, c->p->file, c->program.at), NO_FIELD,
-                ARGS(arg_part("call", name.at, name.len)));
+        struct shell_word last = *command_word(c, c->at > 0 ? c->at - 1 : 0);
+        not_modelled(c, c->program.at, last.at > c->program.at ? last.at : c->program.at);
         c->run_line = c->run_line ? c->run_line : 1;
         return parse_report(c->p);
     }
@@ -295,10 +313,33 @@ static bool is_started(struct command *c, const struct program *program, size_t 
     return made && command_is_name(words);
 }
 
-// Where `--` or a launcher stands behind other words: sudo, srun, a scheduler's command.
+// Reads what a launcher or a program's name at word i or behind it starts. false: there is none.
+static bool read_from(struct command *c, size_t i, int *rc)
+{
+    for (size_t len; i < c->count; i++) {
+        bool launched = command_launcher(c, i, &len, &c->launcher);
+        if (launched &&
+            !(i > 0 && command_is_key(command_word(c, i - 1)->text, "install uninstall which"))) {
+            c->at = i + len;
+            *rc = command_to_program(c) ? read_run(c) : VRAM_OK;
+            return true;
+        }
+        const struct program *named = command_program(c, i, &len);
+        if (named && is_started(c, named, i)) {
+            c->launcher = BY_NAME;
+            c->at = i;
+            *rc = read_run(c);
+            return true;
+        }
+    }
+    return false;
+}
+
+// A launcher stands behind other words: sudo, srun, a scheduler's command, which ends in `--`.
 static int read_command(struct command *c)
 {
-    size_t len, last = 0;
+    size_t last = 0;
+    int rc = VRAM_OK;
     c->from = c->out->count;
     c->count = c->s.count;
     for (size_t i = 0; i < c->count; i++)
@@ -306,21 +347,9 @@ static int read_command(struct command *c)
             last = i + 1;
     c->each = c->nodes = (struct shell_word){{"", 0}, 0, true};
     c->included = 0;
-    for (size_t i = last; i < c->count; i++) {
-        bool launched = command_launcher(c, i, &len, &c->launcher);
-        if (launched &&
-            !(i > 0 && command_is_key(command_word(c, i - 1)->text, "install uninstall which"))) {
-            c->at = i + len;
-            return command_to_program(c) ? read_run(c) : VRAM_OK;
-        }
-        const struct program *named = command_program(c, i, &len);
-        if (named && is_started(c, named, i)) {
-            c->launcher = BY_NAME;
-            c->at = i;
-            return read_run(c);
-        }
-    }
-    return VRAM_OK;
+    if (!read_from(c, last, &rc) && last > 0)
+        read_from(c, 0, &rc);  // the `--` was the program's own
+    return rc;
 }
 
 int read_command_line(struct parse *p, struct pair_list *out)
@@ -333,7 +362,10 @@ int read_command_line(struct parse *p, struct pair_list *out)
         rc = read_command(&c);
     if (rc != VRAM_OK)
         return rc;
-    if (c.run_line == 0 && !err_is_set(&p->first))
+    bool none = c.run_line == 0 && !err_is_set(&p->first);
+    if (none && c.stranger.text.len > 0)
+        rc = not_modelled(&c, c.stranger.at, c.stranger.at);
+    else if (none)
         rc = err_set(&p->v->err, MESSAGE_no_command, (struct err_pos){p->file, 1, 1}, NO_FIELD,
                      NO_ARGS);
     return rc == VRAM_OK && out->failed ? handle_no_memory(p->v) : rc;

@@ -4,6 +4,7 @@
 #include "calc/parse/kind.h"
 
 #include "calc/base/text.h"
+#include "calc/parse/foreign.h"
 #include "calc/parse/formats.h"
 
 enum { LOOK = 65536 };
@@ -195,10 +196,12 @@ static enum vram_kind kind_of_pairs(struct parse *p)
     return 2 * ours >= p->pair_count ? VRAM_KIND_FLAT : VRAM_KIND_AUTO;
 }
 
-// Whether nanoGPT's reader would find a setting: a line that begins with a name of its, or of ours.
+// Whether nanoGPT's reader would find settings: lines that begin with a name of its, or of ours. A
+// script of another kind has one or two such names by chance among all that it binds.
 static bool sets_something(const struct parse *p)
 {
     struct span rest = {p->text, p->len};
+    size_t known = 0, bound = 0;
     while (rest.len > 0) {
         struct span line = {rest.at, span_find(rest, "\n")};
         rest = span_skip(rest, line.len + 1);
@@ -207,10 +210,10 @@ static bool sets_something(const struct parse *p)
         struct span key = {line.at, parse_name_len(line)};
         struct span behind = span_trim(span_skip(line, key.len));
         bool sets = behind.len > 0 && (behind.at[0] == '=' || behind.at[0] == ':');
-        if (sets && (is_ours(key) || parse_is_training_key(key)))
-            return true;
+        bound += sets && key.len > 0;
+        known += sets && (is_ours(key) || parse_is_training_key(key));
     }
-    return false;
+    return known > 0 && 3 * known >= bound;
 }
 
 // Python of which nothing is read, for want of a call or a setting.
@@ -232,6 +235,8 @@ enum vram_kind kind_recognize(struct parse *p, struct pair_list *pairs)
     if (language == LINES || language == PYTHON || language == LOG)
         return plain[language];
     if (read_language(p, language, pairs) != VRAM_OK || err_is_set(&p->first))
+        return VRAM_KIND_AUTO;
+    if ((language == TREE || language == TOML) && foreign_named(p))
         return VRAM_KIND_AUTO;
     enum vram_kind kind = kind_of_pairs(p);
     if (language == CALLS && (kind == VRAM_KIND_FLAT || kind == VRAM_KIND_AUTO)) {

@@ -51,10 +51,12 @@ static int fail(struct calls *c, const char *at, message_id id)
                    NO_ARGS);
 }
 
-// torch.bfloat16, and no call or condition that begins so.
-static bool is_torch_name(struct span source)
+// Behind the point of torch.bfloat16 or TaskType.CAUSAL_LM, which are as good as their last words;
+// 0: it is none, or a call or condition that begins so.
+static size_t name_of_library(struct span source)
 {
-    return span_starts(source, "torch.") && parse_is_name(span_skip(source, 6));
+    size_t n = span_starts(source, "torch.") ? 6 : span_starts(source, "TaskType.") ? 9 : 0;
+    return parse_is_name(span_skip(source, n)) ? n : 0;
 }
 
 // What a name is bound to above, once, as it stands there; else the source itself.
@@ -66,7 +68,7 @@ static struct span source_of(const struct calls *c, struct span source)
     return from ? span_trim((struct span){from, (size_t)(end - from)}) : source;
 }
 
-// One expression as text; "" where it is no literal. torch.bfloat16 is as good as "bfloat16".
+// One expression as text; "" where it is no literal.
 static int expression(struct calls *c, struct span *text, char buf[PY_NUMBER])
 {
     struct py_value v;
@@ -85,7 +87,8 @@ static int expression(struct calls *c, struct span *text, char buf[PY_NUMBER])
             ARGS(arg_part("name", v.of.at, v.of.len), arg_part("value", text->at, text->len)));
     if (text->len == 0 && v.kind == PY_UNKNOWN) {
         source = source_of(c, source);
-        *text = is_torch_name(source) ? span_skip(source, 6) : span_of(PAIRS_NOT_LITERAL);
+        size_t n = name_of_library(source);
+        *text = n ? span_skip(source, n) : span_of(PAIRS_NOT_LITERAL);
     }
     return VRAM_OK;
 }
@@ -250,6 +253,28 @@ static void add_mark(struct calls *c, const char *name)
     pairs_leave(c->out, before);
 }
 
+// Calls with which a run takes less than without.
+static bool lightens(const struct python_call *call)
+{
+    return span_is(span_of(call->name), "BitsAndBytesConfig") ||
+           span_is(span_of(call->name), "LoraConfig");
+}
+
+// What a call says by its name alone.
+static void add_said(struct calls *c, const struct python_call *call)
+{
+    for (struct span rest = span_of(call->says); rest.len > 0;) {
+        struct span row = {rest.at, span_find(rest, " ")};
+        size_t eq = span_find(row, "=");
+        size_t before = pairs_enter(c->out, (struct span){row.at, eq});
+        rest = span_skip(rest, row.len + 1);
+        if (before == SIZE_MAX)
+            return;
+        pairs_add(c->out, span_skip(row, eq + 1), place(c, c->at), place(c, c->at));
+        pairs_leave(c->out, before);
+    }
+}
+
 static int read_call(struct calls *c, const struct python_call *call, size_t row)
 {
     size_t before = 0;
@@ -265,12 +290,20 @@ static int read_call(struct calls *c, const struct python_call *call, size_t row
     if (c->seen[row])
         return err_set(&c->p->v->err, MESSAGE_call_twice, pos, NO_FIELD,
                        ARGS(arg_text("call", call->name)));
+    enum python_truth made = lightens(call) ? python_condition(&c->names, c->at) : PYTHON_ALWAYS;
+    if (made == PYTHON_NEVER) {
+        c->at++;
+        return VRAM_OK;
+    }
+    if (made == PYTHON_PERHAPS)
+        parse_warn(c->p, MESSAGE_call_conditional, pos, ARGS(arg_text("call", call->name)));
     c->seen[row] = true;
     add_mark(c, call->name);
-    c->at += text_len(call->name) + 1;
-    const char *inside = c->at;
     if (call->path[0])
         before = pairs_enter(c->out, span_of(call->path));
+    add_said(c, call);
+    c->at += text_len(call->name) + 1;
+    const char *inside = c->at;
     int rc = arguments(c, call);
     if (call->path[0])
         pairs_leave(c->out, before);
@@ -281,24 +314,10 @@ static int read_call(struct calls *c, const struct python_call *call, size_t row
 // Over a string or a comment at c->at. false: there is none.
 static bool skip_quiet(struct calls *c)
 {
-    char quote = *c->at;
-    if (quote == '#') {
-        while (c->at < c->end && *c->at != '\n')
-            c->at++;
-        return true;
-    }
-    if (quote != '"' && quote != '\'')
-        return false;
-    size_t n = c->end - c->at >= 3 && c->at[1] == quote && c->at[2] == quote ? 3 : 1;
-    for (c->at += n; c->at < c->end; c->at++) {
-        if (*c->at == '\\')
-            c->at++;
-        else if (*c->at == quote &&
-                 (n == 1 || (c->end - c->at >= 3 && c->at[1] == quote && c->at[2] == quote)))
-            break;
-    }
-    c->at = c->end - c->at > (ptrdiff_t)n ? c->at + n : c->end;
-    return true;
+    const char *behind = python_over_quiet(c->at, c->end);
+    bool quiet = behind > c->at;
+    c->at = behind;
+    return quiet;
 }
 
 // Settings of a quantizer that no model is loaded with: they stay without effect.
@@ -334,30 +353,43 @@ static size_t bracket(char c, size_t depth)
     return depth - ((c == ')' || c == ']' || c == '}') && depth > 0);
 }
 
-int read_calls(struct parse *p, struct pair_list *out)
+// All of the text from its first byte on: what its lines bind, and, in the second pass, its calls.
+static int walk(struct calls *c, bool reads)
 {
-    struct calls c = {.p = p, .out = out, .at = p->text, .end = p->text + p->len};
+    const char *begin = c->p->text;
     int rc = VRAM_OK;
-    if (python_names_begin(&c.names, &out->arena, c.end) != VRAM_OK)
-        return handle_no_memory(p->v);
     size_t depth = 0;  // of brackets: a line inside of them binds nothing
-    for (bool line = true; rc == VRAM_OK && c.at < c.end;) {
+    c->at = begin;
+    for (bool line = true; rc == VRAM_OK && c->at < c->end;) {
         if (line && depth == 0)
-            python_bind(&c.names, c.at);
-        line = *c.at == '\n';
+            python_bind(&c->names, c->at);
+        line = *c->at == '\n';
         size_t number;
-        const struct python_call *call = python_call_at(p->text, c.at, c.end, &number);
-        const char *other = python_other_call_at(p->text, c.at, c.end);
+        const struct python_call *call =
+            reads ? python_call_at(begin, c->at, c->end, &number) : NULL;
+        const char *other = reads ? python_other_call_at(begin, c->at, c->end) : NULL;
         if (other)
-            rc = err_set(&p->v->err, MESSAGE_call_not_modelled,
-                         pairs_pos(out, p->file, place(&c, c.at)), NO_FIELD,
+            rc = err_set(&c->p->v->err, MESSAGE_call_not_modelled,
+                         pairs_pos(c->out, c->p->file, place(c, c->at)), NO_FIELD,
                          ARGS(arg_text("call", other)));
         else if (call) {
-            rc = read_call(&c, call, number);
-            depth += c.at[-1] == '(';
-        } else if (!skip_quiet(&c))
-            depth = bracket(*c.at++, depth);
+            rc = read_call(c, call, number);
+            depth += c->at[-1] == '(';
+        } else if (!skip_quiet(c))
+            depth = bracket(*c->at++, depth);
     }
+    return rc;
+}
+
+int read_calls(struct parse *p, struct pair_list *out)
+{
+    struct calls c = {.p = p, .out = out, .end = p->text + p->len};
+    struct span text = {p->text, p->len};
+    if (python_names_begin(&c.names, &out->arena, text) != VRAM_OK)
+        return handle_no_memory(p->v);
+    walk(&c, false);
+    python_names_again(&c.names);
+    int rc = walk(&c, true);
     if (rc == VRAM_OK)
         drop_unused(&c);
     return out->failed ? handle_no_memory(p->v) : rc;

@@ -6,23 +6,29 @@
 #include "calc/parse/pairs.h"
 
 static const struct python_call CALLS[PYTHON_CALLS] = {
-    {"TrainingArguments", "", NULL},
-    {"Seq2SeqTrainingArguments", "", NULL},
-    {"SFTConfig", "", NULL},
-    {"LoraConfig", "lora_config", "r"},
-    {"BitsAndBytesConfig", "quantization_config", NULL},
-    {"ForCausalLM.from_pretrained", "", "model_name_or_path"},
-    {"FastLanguageModel.from_pretrained", "", "model_name"},
-    {"FastLanguageModel.get_peft_model", "lora_config", NULL},
-    {"FastModel.from_pretrained", "", "model_name"},
-    {"FastModel.get_peft_model", "lora_config", NULL},
-    {"SFTTrainer", "", NULL},
-    {"Trainer", "", "model"},
-    {"Seq2SeqTrainer", "", "model"},
-    {"TrainingConfig", "training", NULL},
-    {"ParallelismConfig", "parallelism", NULL},
-    {"ActivationCheckpointConfig", "activation_checkpoint", NULL},
-    {"CompileConfig", "compile", NULL},
+    {"TrainingArguments", "", NULL, ""},
+    {"Seq2SeqTrainingArguments", "", NULL, ""},
+    {"SFTConfig", "", NULL, ""},
+    {"LoraConfig", "lora_config", "r", ""},
+    {"BitsAndBytesConfig", "quantization_config", NULL, ""},
+    {"ForCausalLM.from_pretrained", "", "model_name_or_path", ""},
+    {"FastLanguageModel.from_pretrained", "", "model_name", ""},
+    {"FastLanguageModel.get_peft_model", "lora_config", NULL, ""},
+    {"FastModel.from_pretrained", "", "model_name", ""},
+    {"FastModel.get_peft_model", "lora_config", NULL, ""},
+    {"FastVisionModel.from_pretrained", "", "model_name", "vision_model=true"},
+    {"FastVisionModel.get_peft_model", "lora_config", NULL, ""},
+    {"SFTTrainer", "", NULL, ""},
+    {"Trainer", "", "model", ""},
+    {"Seq2SeqTrainer", "", "model", ""},
+    {"TrainingConfig", "training", NULL, ""},
+    {"ParallelismConfig", "parallelism", NULL, ""},
+    {"ActivationCheckpointConfig", "activation_checkpoint", NULL, ""},
+    {"CompileConfig", "compile", NULL, ""},
+    {"FullAC.Config", "activation_checkpoint", NULL, "mode=full"},
+    {"SelectiveAC.Config", "activation_checkpoint", NULL, "mode=selective selective_ac_option=op"},
+    {"MemoryBudgetAC.Config", "activation_checkpoint", NULL, "mode=memory_budget"},
+    {"ChunkedLossWrapper.Config", "loss", NULL, "chunked=true"},
 };
 
 // Trainers of TRL that hold more than a model and its batch: a second model, what is generated,
@@ -35,6 +41,26 @@ static const char *const OTHER_CALLS[] = {
 bool python_is_name_byte(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+const char *python_over_quiet(const char *at, const char *end)
+{
+    char quote = *at;
+    if (quote == '#') {
+        while (at < end && *at != '\n')
+            at++;
+        return at;
+    }
+    if (quote != '"' && quote != '\'')
+        return at;
+    ptrdiff_t n = end - at >= 3 && at[1] == quote && at[2] == quote ? 3 : 1;
+    for (at += n; at < end; at++) {
+        if (*at == '\\')
+            at++;
+        else if (*at == quote && (n == 1 || (end - at >= 3 && at[1] == quote && at[2] == quote)))
+            break;
+    }
+    return end - at > n ? at + n : end;
 }
 
 // ---- where calls are -------------------------------------------------------------------------

@@ -5,13 +5,13 @@
 
 #include "calc/base/span.h"
 
-// A constructor, the path under which its arguments are, and the name of its first argument without
-// a name.
+// A constructor, the path under which its arguments are, the name of its first argument without a
+// name, and what the call itself says under the path, "key=value key=value".
 struct python_call {
-    const char *name, *path, *first;
+    const char *name, *path, *first, *says;
 };
 
-enum { PYTHON_CALLS = 17 };
+enum { PYTHON_CALLS = 23 };
 
 // The call at a place of the text, and its number; NULL: there is none.
 const struct python_call *python_call_at(const char *begin, const char *at, const char *end,
@@ -22,5 +22,8 @@ const struct python_call *python_call(size_t number);
 const char *python_other_call_at(const char *begin, const char *at, const char *end);
 
 bool python_is_name_byte(char c);
+
+// Behind the string or the comment that begins at a place; the place itself where none does.
+const char *python_over_quiet(const char *at, const char *end);
 
 #endif

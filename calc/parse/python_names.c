@@ -5,18 +5,32 @@
 
 #include "calc/base/text.h"
 #include "calc/parse/python_find.h"
+#include "calc/parse/python_scope.h"
 
 enum { DEPTH = 8, LOOKUPS = 256 };
 
-int python_names_begin(struct python_names *n, struct mem_arena *arena, const char *end)
+int python_names_begin(struct python_names *n, struct mem_arena *arena, struct span text)
 {
-    *n = (struct python_names){.end = end, .arena = arena};
+    *n = (struct python_names){.begin = text.at, .end = text.at + text.len, .arena = arena};
     n->bound = mem_arena_new(arena, PYTHON_NAMES, sizeof *n->bound);
     n->left = mem_arena_new(arena, 1, sizeof *n->left);
     if (!n->bound || !n->left)
         return VRAM_ENOMEM;
     *n->left = LOOKUPS;
     return VRAM_OK;
+}
+
+void python_names_again(struct python_names *n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n->count; i++)
+        if (span_starts(n->bound[i].path, "--"))
+            n->bound[kept++] = n->bound[i];
+    n->count = kept;
+    n->class = (struct span){NULL, 0};
+    n->indent = 0;
+    n->functions_in = 0;
+    *n->left = LOOKUPS;
 }
 
 static const struct python_binding *bound(const struct python_names *n, struct span path)
@@ -114,6 +128,46 @@ static bool find_member(const struct python_names *outer, const char *at, struct
     return !error.at && out->kind != PY_UNKNOWN;
 }
 
+// args.x where nothing above binds args, or a function of this file does: a flag's default.
+static bool find_flag(const struct python_names *n, struct span head, struct span name,
+                      struct py_value *out)
+{
+    bool args = head.len >= 4 && span_is(span_skip(head, head.len - 4), "args");
+    const struct python_binding *b =
+        args ? bound(n, joined(n, (struct span){"-", 1}, '-', name)) : NULL;
+    if (b)
+        *out = b->value;
+    return b && b->value.kind != PY_UNKNOWN;
+}
+
+static const char *function_of(const struct python_names *n)
+{
+    return n->functions_in ? n->functions[n->functions_in - 1].name : NULL;
+}
+
+// Is the name a parameter of the function around the line? Its value, unknown where nothing says
+// it.
+static bool find_parameter(const struct python_names *outer, struct span name, struct py_value *out)
+{
+    struct python_names inner = *outer, *n = &inner;
+    struct span text = {n->begin, (size_t)(n->end - n->begin)};
+    struct py_names names = python_names_of(n);
+    struct py_error error = {0};
+    const char *at;
+    const char *function = function_of(n);
+    if (!function || !python_parameter(text, function, name, &at))
+        return false;
+    *out = (struct py_value){.kind = PY_UNKNOWN};
+    if (!at || ++n->depth > DEPTH || *n->left == 0)
+        return true;
+    --*n->left;
+    n->functions_in = 0;  // the call stands in another one
+    py_eval(&names, true, at, n->end, out, &error);
+    if (error.at)
+        *out = (struct py_value){.kind = PY_UNKNOWN};
+    return true;
+}
+
 // args.x of `args = parser.parse_args()`, config.x of `config = Config()`.
 static bool find_attribute(const struct python_names *n, const char *from, struct span name,
                            struct py_value *out)
@@ -140,18 +194,21 @@ static bool find(const void *ctx, struct span path, struct py_value *out)
     const struct python_names *n = ctx;
     const struct python_binding *b = bound(n, path);
     struct span head = {path.at, name_length(path.at, path.at + path.len)};
-    if (b) {
-        *out = b->value;
+    const char *function = function_of(n);
+    bool local = b && b->from && function && b->from > function;
+    if (head.len == path.len && !local && find_parameter(n, path, out))
         return true;
-    }
-    const char *from = head.len < path.len ? python_bound_to(n, head) : NULL;
-    if (!from)
-        return false;
+    if (b)
+        *out = b->value;
+    if (b || head.len == path.len)
+        return b != NULL;
+    const char *from = python_bound_to(n, head);
     struct span rest = span_skip(path, head.len);
     if (rest.at[0] == '[')
-        return find_member(n, from, rest, out);
+        return from && find_member(n, from, rest, out);
     struct span name = span_skip(rest, 1);
-    return parse_is_name(name) && find_attribute(n, from, name, out);
+    return parse_is_name(name) &&
+           ((from && find_attribute(n, from, name, out)) || find_flag(n, head, name, out));
 }
 
 struct py_names python_names_of(const struct python_names *n)
@@ -200,6 +257,14 @@ static struct span flag_path(const struct python_names *n, struct span flag)
     return (struct span){text ? text : "", text ? flag.len : 0};
 }
 
+// A switch is off without its flag, and action="store_false" on.
+static struct py_value switch_of(struct py_value action, struct py_value fallback)
+{
+    bool off = action.kind == PY_STR && span_is(action.s, "store_true"),
+         on = action.kind == PY_STR && span_is(action.s, "store_false");
+    return off || on ? (struct py_value){.kind = PY_BOOL, .i = on} : fallback;
+}
+
 // parser.add_argument("--x", type=int, default=4)
 static void bind_flag(struct python_names *n, const char *at)
 {
@@ -218,6 +283,8 @@ static void bind_flag(struct python_names *n, const char *at)
             flag = v;
         if (value && span_is(word, "default"))
             fallback = v;
+        if (value && span_is(word, "action"))
+            fallback = switch_of(v, fallback);
         at = behind(n, at, ',');
     }
     if (flag.kind != PY_STR || fallback.kind == PY_UNKNOWN || fallback.kind == PY_NONE)
@@ -265,6 +332,54 @@ static void unbind(struct python_names *n, struct span name)
         add(n, path, unknown, NULL);
 }
 
+// Out of the functions whose bodies end before a line, and into the one that it begins.
+static void enter_function(struct python_names *n, const char *at, size_t indent)
+{
+    enum { DEEP = sizeof n->functions / sizeof *n->functions };
+    struct span line = line_at(n, at);
+    bool begins = span_starts(line, "def ") || span_starts(line, "async def ");
+    if (line.len == 0 || *at == '#')
+        return;
+    while (n->functions_in && n->functions[n->functions_in - 1].indent >= indent)
+        n->functions_in--;
+    if (begins && n->functions_in < DEEP)
+        n->functions[n->functions_in++] =
+            (struct python_function){at + span_find(line, "def ") + 4, indent};
+}
+
+enum python_truth python_condition(const struct python_names *n, const char *at)
+{
+    const char *text = n->begin, *line = at;
+    size_t within = SIZE_MAX;
+    enum python_truth all = PYTHON_ALWAYS;
+    while (within > 0) {
+        while (line > text && line[-1] != '\n')
+            line--;
+        const char *first = line;
+        while (first < n->end && *first == ' ')
+            first++;
+        struct span words = line_at(n, first);
+        size_t indent = (size_t)(first - line);
+        bool nearer = words.len > 0 && *first != '#' && *first != ')' && indent < within;
+        bool test = nearer && within != SIZE_MAX &&
+                    (span_starts(words, "if ") || span_starts(words, "elif "));
+        struct py_value v = {.kind = PY_UNKNOWN};
+        if (test)
+            v = value_at(n, false, first + span_find(words, " ") + 1);
+        if (v.kind == PY_BOOL && !v.i)
+            return PYTHON_NEVER;
+        if (nearer && (span_starts(words, "def ") || span_starts(words, "class ")))
+            return all;
+        if (test || (nearer && within != SIZE_MAX && span_starts(words, "else")))
+            all = PYTHON_PERHAPS;
+        within = nearer ? indent : within;
+        if (line == text)
+            break;
+        line--;
+    }
+    return all;
+}
+
 void python_bind(struct python_names *n, const char *line)
 {
     static const char flag[] = ".add_argument(";
@@ -272,6 +387,7 @@ void python_bind(struct python_names *n, const char *line)
     while (at < n->end && *at == ' ')
         at++;
     struct span name = {at, name_length(at, n->end)};
+    enter_function(n, at, (size_t)(at - line));
     if (bind_attribute(n, at, (size_t)(at - line)))
         return;
     if (span_starts((struct span){name.at + name.len, (size_t)(n->end - name.at) - name.len},

@@ -17,7 +17,12 @@ struct python_binding {
 struct python_names {
     struct python_binding *bound;  // PYTHON_NAMES
     size_t count;
-    const char *end;  // of the text
+    const char *begin, *end;  // of the text
+    struct python_function {
+        const char *name;  // in its header
+        size_t indent;     // of it
+    } functions[4];        // whose bodies the line is in, the innermost last
+    size_t functions_in;
     struct mem_arena *arena;
     struct span class;  // whose body the line is in; empty: none
     size_t indent;      // of that body; 0: its first line is to come
@@ -26,11 +31,18 @@ struct python_names {
 };
 
 // Errors: VRAM_ENOMEM.
-int python_names_begin(struct python_names *n, struct mem_arena *arena, const char *end);
+int python_names_begin(struct python_names *n, struct mem_arena *arena, struct span text);
+
+// Begins again at the first line: defaults of flags are known before it.
+void python_names_again(struct python_names *n);
 
 // What a line outside of brackets binds: `name = value`, an attribute of a class, the default of a
 // flag; and the name of which it changes a part.
 void python_bind(struct python_names *n, const char *line);
+
+// Whether what stands at a place is done, by the conditions around it.
+enum python_truth { PYTHON_ALWAYS, PYTHON_PERHAPS, PYTHON_NEVER };
+enum python_truth python_condition(const struct python_names *n, const char *at);
 
 // As pyexpr.h's names.
 struct py_names python_names_of(const struct python_names *n);

@@ -1,0 +1,13 @@
+// What the parameters of a function in Python are given.
+
+#ifndef CALC_PYTHON_SCOPE_H
+#define CALC_PYTHON_SCOPE_H
+
+#include "calc/base/span.h"
+
+// Is the name a parameter of the function whose name stands at `def`? *value is its expression
+// then: what the only call that gives it says, else its default; NULL where calls differ, or none
+// gives it.
+bool python_parameter(struct span text, const char *def, struct span name, const char **value);
+
+#endif

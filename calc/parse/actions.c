@@ -5,6 +5,7 @@
 #include "calc/base/text.h"
 #include "calc/parse/actions_formats.h"
 #include "calc/parse/actions_serving.h"
+#include "calc/parse/actions_torchtitan.h"
 #include "calc/parse/model_by_name.h"
 
 static int set(struct parse *p, const struct entry *e, const char *field, struct span value)
@@ -394,62 +395,6 @@ static int on_component(struct parse *p, const char *map, const struct entry *e,
     return model_by_name(p, &named);
 }
 
-// torchtitan's sizes by model.name and model.flavor: llama3 and 8B.
-static int on_flavor(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
-{
-    const struct vram_pair *family = pair_find(p, "model.name");
-    struct text_line name = {{0}, 0};
-    struct entry named = *e;
-    char flavor[32];
-    size_t n = span_find(e->value, "_");
-    (void)map;
-    (void)as;
-    text_append(&name, family ? family->value : "llama3");
-    if (text_equal(name.text, name.len, "llama3"))
-        text_append(&name, ".1");
-    n = n < sizeof flavor - 1 ? n : sizeof flavor - 1;
-    mem_copy(flavor, e->value.at, n);
-    flavor[n] = 0;
-    text_append(&name, "-");
-    text_append(&name, flavor);
-    if (text_equal(name.text, name.len, "llama3.1-debugmodel"))
-        return parse_model_fields(p, "family=llama n_layer=6 n_embd=256 n_head=16 n_inner=768 "
-                                     "vocab_size=2048 tie_embeddings=0");
-    named.value = (struct span){name.text, name.len};
-    return model_by_name(p, &named);
-}
-
-// Every n-th block, or by operations.
-static int on_selective(struct parse *p, const char *map, const struct entry *e,
-                        struct delegate *as)
-{
-    const struct vram_pair *mode = pair_find(p, "activation_checkpoint.mode");
-    (void)map;
-    (void)as;
-    if (mode && !span_is(span_of(mode->value), "selective"))
-        return VRAM_OK;
-    if (span_is(e->value, "op"))
-        return set_word(p, e, "checkpointing", "selective");
-    int rc = set(p, e, "checkpoint_every", e->value);
-    return rc ? rc : set_word(p, e, "checkpointing", "every");
-}
-
-// The schedule of a pipeline counts where there is one.
-static int on_schedule(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
-{
-    const struct vram_pair *degree = pair_find(p, "parallelism.pipeline_parallel_degree");
-    struct arg key = arg_part("key", e->key.at, e->key.len),
-               value = arg_part("value", e->value.at, e->value.len);
-    (void)map;
-    (void)as;
-    if (!degree || span_is(span_of(degree->value), "1"))
-        return VRAM_OK;
-    if (text_equal_nocase(e->value.at, e->value.len, "1F1B") ||
-        text_equal_nocase(e->value.at, e->value.len, "GPipe"))
-        return set(p, e, "pipeline_schedule", e->value);
-    return err_set(&p->v->err, MESSAGE_not_modelled, e->value_pos, NO_FIELD, ARGS(key, value));
-}
-
 // ---- all -------------------------------------------------------------------------------------
 
 int action_run(struct parse *p, const char *name, const char *map, const struct entry *e,
@@ -468,16 +413,18 @@ int action_run(struct parse *p, const char *name, const char *map, const struct 
                    {"plugins", on_plugins},
                    {"fsdp", on_fsdp},
                    {"component", on_component},
-                   {"flavor", on_flavor},
-                   {"selective", on_selective},
+                   {"flavor", action_flavor},
+                   {"selective", action_selective},
                    {"float8", action_float8},
                    {"shape", on_shape},
                    {"own_model", on_own_model},
                    {"adapter", on_adapter},
-                   {"schedule", on_schedule},
+                   {"schedule", action_schedule},
                    {"peft", on_peft},
                    {"saved", on_saved},
                    {"stage", on_stage},
+                   {"slots", action_slots},
+                   {"among", action_among},
                    {"tokens", action_tokens},
                    {"gguf", action_gguf},
                    {"same_cache", action_same_cache},

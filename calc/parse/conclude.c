@@ -91,6 +91,18 @@ static bool is_deepspeed(const struct facts *f)
     return f->zero_stage > 1 || (f->zero_stage == 0 && f->engine == ENGINE_DEEPSPEED);
 }
 
+// DeepSpeed that is told of no precision leaves the weights as they were loaded, and its stages
+// keep float32 copies of them all the same; the third one loads float32. SRC: deepspeed 0.19
+// runtime/engine.py, _configure_distributed_model; zero/stage_1_and_2.py,
+// single_partition_of_fp32_groups; zero/partition_parameters.py, _set_dtype.
+static uint64_t deepspeed_alone(const struct facts *f, uint64_t loaded)
+{
+    enum { STAGE_3 = 4 };
+    if (f->zero_stage == STAGE_3 || !is_half(loaded))
+        return DTYPE_FLOAT32;
+    return loaded == IS_FLOAT16 ? DTYPE_FLOAT16_DEEPSPEED : DTYPE_BFLOAT16_DEEPSPEED;
+}
+
 // SRC: what each value keeps in which format is calc/model/precision.def.
 static uint64_t dtype_of(const struct facts *f, const struct vram_config *c)
 {
@@ -101,7 +113,9 @@ static uint64_t dtype_of(const struct facts *f, const struct vram_config *c)
         return loaded == IS_BFLOAT16 ? DTYPE_BFLOAT16_PURE
                : mixed               ? DTYPE_BFLOAT16_FSDP
                                      : DTYPE_FLOAT32;
-    if (is_deepspeed(f) && mixed)
+    if (is_deepspeed(f) && !mixed)
+        return deepspeed_alone(f, loaded);
+    if (is_deepspeed(f))
         return half ? DTYPE_FLOAT16_DEEPSPEED : DTYPE_BFLOAT16_DEEPSPEED;
     if (f->engine == ENGINE_FSDP && mixed && (c->n_gpu > 1 || c->offload_params))
         return half ? DTYPE_FLOAT16_ACCELERATE : DTYPE_BFLOAT16_ACCELERATE;

@@ -64,8 +64,9 @@ int model_check_offload(const struct vram_config *c, struct message *e)
     bool here = c->parallel < PARALLEL_ZERO1    ? c->n_gpu == 1
                 : c->parallel <= PARALLEL_ZERO3 ? !c->optimizer_in_backward
                                                 : c->offload_params;
+    bool whole = c->compile && !(c->parallel == PARALLEL_FSDP && framework_goes(c, BY_BLOCKS));
     const struct model_limit limits[] = {
-        {c->offload_optimizer && (elsewhere || c->compile || !here),
+        {c->offload_optimizer && (elsewhere || whole || !here),
          MESSAGE_offload_here,
          {"offload_optimizer"}},
         {c->offload_params && (!scheme_divides_weights(c) || c->task == TASK_INFERENCE),

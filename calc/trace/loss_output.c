@@ -10,6 +10,7 @@
 #include "calc/trace/layers.h"
 #include "calc/trace/layers_llama.h"
 #include "calc/trace/linear.h"
+#include "calc/trace/parallel.h"
 #include "calc/trace/pass_compile.h"
 #include "calc/trace/quantized.h"
 
@@ -78,6 +79,8 @@ static uint32_t output_chunk(struct graph *g)
 static struct value output_cut(struct graph *g, struct value *normed, struct value *rows)
 {
     *rows = layer_head(g, *normed);
+    if (MODEL_IS_WHOLE)  // FSDP2's ends
+        *rows = parallel_head_leave(g, *rows);
     quantized_head_once(g);
     if (!graph_has(g, TRAIT_OUTPUT_IN_FLOAT32))
         return graph_copy(g, *rows);

@@ -103,6 +103,23 @@ static void node_nanotron_mm(struct graph *g, const struct node *n, const uint32
     tape_unref(g->t, order);
 }
 
+// torchtune calls its head once a chunk: the weight's gradients are added up, and what is a view is
+// not added to in place, so that the first two and their sum are there at once. SRC: torchtune
+// modules/transformer.py, chunked_output; traces tune_full*, tune_fsdp2*.
+static void node_sum_chunks(struct graph *g, const struct node *n, uint32_t results[])
+{
+    bool cut = n->role == ROLE_LOGITS && g->m->c.cross_entropy == CROSS_ENTROPY_CHUNKED_OUTPUT &&
+               !graph_has(g, TRAIT_OUTPUT_IN_FLOAT32);
+    if (!cut || !node_wants(n, 1) || !graph_has(g, TRAIT_GRADIENT_VIEWS))
+        return;
+    uint32_t first = results[1];
+    node_weight(g, n, 1, OP_MM, false, results);
+    uint32_t second = results[1];
+    node_weight(g, n, 1, OP_ADD, false, results);
+    tape_unref(g->t, first);
+    tape_unref(g->t, second);
+}
+
 // Edges: self, mat2.
 static void node_mm(struct graph *g, const struct node *n, uint32_t results[])
 {
@@ -112,6 +129,7 @@ static void node_mm(struct graph *g, const struct node *n, uint32_t results[])
         node_nanotron_mm(g, n, whole, results);
     } else {
         node_weight(g, n, 1, OP_MM, false, results);
+        node_sum_chunks(g, n, results);
         node_one(g, n, 0, OP_MM, results);
     }
     node_mark_view(g, results[0]);

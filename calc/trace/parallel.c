@@ -161,15 +161,21 @@ void parallel_open(struct graph *g)
         g->root = parallel_take_forward(g, parallel_apart(g) ? SHAPE_ROOT_FIRST : SHAPE_ROOT);
 }
 
-void parallel_forward_end(struct graph *g)
+void parallel_root_goes(struct graph *g)
 {
-    tape_unref(g->t, g->ahead);
-    g->ahead = TAPE_NONE;
     if (!graph_has(g, TRAIT_ROOT_RESHARDED) || !gather_copies(g) ||
         g->m->c.reshard_after_forward == RESHARD_NO)
         return;
     tape_unref(g->t, g->root);
     g->root = TAPE_NONE;
+}
+
+void parallel_forward_end(struct graph *g)
+{
+    tape_unref(g->t, g->ahead);
+    g->ahead = TAPE_NONE;
+    if (graph_has(g, TRAIT_INNER_MODEL))
+        parallel_root_goes(g);
 }
 
 static struct value parallel_view(struct graph *g, struct value x, enum node_kind kind)

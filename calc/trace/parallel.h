@@ -10,7 +10,8 @@ void parallel_divide(struct graph *g, struct node *n, uint32_t gradient);
 
 // Around a pass: the weights outside of layers are gathered as long as it lasts.
 void parallel_open(struct graph *g);
-void parallel_forward_end(struct graph *g);     // the model's forward function has returned
+void parallel_forward_end(struct graph *g);  // the model's forward function has returned
+void parallel_root_goes(struct graph *g);  // what is outside of the layers, where FSDP reshards it
 void parallel_begin_backward(struct graph *g);  // the gradient of what it returned is there
 void parallel_close(struct graph *g);
 

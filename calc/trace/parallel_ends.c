@@ -1,18 +1,39 @@
 // Owns FSDP2's units outside of the layers where they are two: the embedding, whose weights go
-// after its forward pass and come back for its backward, and the last norm with the head, whose
-// weights stay between the two. SRC: torchtitan models/llama3/infra/parallelize.py, apply_fsdp,
-// since PR 1094; traces titan_fsdp2_* of tests/calc/truth/frameworks.
+// after its forward pass and come back for its backward, and the head. torchtitan's is one with the
+// last norm, its weights stay between the two passes; those of torchtune's custom_sharded_layers go
+// and come back, too. SRC: torchtitan models/llama3/infra/parallelize.py, apply_fsdp, since PR
+// 1094; torchtune training/_distributed.py, shard_model (reshard_after_forward for every unit);
+// traces titan_fsdp2_*, tune_fsdp2_ends_* of tests/calc/truth/frameworks.
 
 #include "calc/trace/gather.h"
 #include "calc/trace/parallel.h"
 
-bool parallel_apart(const struct graph *g)
+// What the page's module has no room for: both ends as units that go and come back, and the root's
+// part in it.
+static bool ends_go(const struct graph *g)
 {
-    return g->gathered && graph_has(g, TRAIT_ENDS_APART) && g->m->c.parallel == PARALLEL_FSDP &&
-           !g->m->c.tie_embeddings && !g->m->c.lora_rank;
+    return MODEL_IS_WHOLE && g->m->c.shard_ends;
 }
 
-enum { END_FIRST = 1, END_LAST };
+bool parallel_apart(const struct graph *g)
+{
+    bool apart = ends_go(g) || (graph_has(g, TRAIT_ENDS_APART) && !g->m->c.lora_rank);
+    return g->gathered && apart && g->m->c.parallel == PARALLEL_FSDP && !g->m->c.tie_embeddings;
+}
+
+enum { END_FIRST = 1, END_LAST, END_ROOT };
+
+// The head is called once a chunk of the loss.
+static bool ends_cut(const struct graph *g)
+{
+    return g->m->c.cross_entropy == CROSS_ENTROPY_CHUNKED_OUTPUT;
+}
+
+// Embedding and head belong to the root, and its forward function returns logits.
+static bool ends_rooted(const struct graph *g)
+{
+    return MODEL_IS_WHOLE && g->gathered && gather_copies(g) && !graph_has(g, TRAIT_INNER_MODEL);
+}
 
 static struct value ends_view(struct graph *g, struct value x, enum node_kind kind, uint8_t end)
 {
@@ -41,16 +62,32 @@ struct value parallel_head_enter(struct graph *g, struct value x)
 
 struct value parallel_head_leave(struct graph *g, struct value logits)
 {
+    if (!parallel_apart(g) && ends_rooted(g)) {
+        parallel_root_goes(g);
+        return ends_view(g, logits, NODE_GATHER, END_ROOT);
+    }
     if (!parallel_apart(g))
         return logits;
     parallel_forward_end(g);
+    if (ends_go(g)) {
+        tape_unref(g->t, g->root);
+        g->root = TAPE_NONE;
+    }
     return ends_view(g, logits, NODE_GATHER, END_LAST);
 }
 
+// What autograd reaches first of a unit gathers the unit that ran before it ahead: from the head,
+// or from the root, to which the head belongs, the last layer; from a head that ran several times
+// itself. SRC: pytorch torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py,
+// _backward_prefetch.
 void parallel_gather_end(struct graph *g, const struct node *n)
 {
-    if (n->extra == END_LAST) {
-        parallel_gather_ahead(g, graph_layers(g) - 1);
+    if (n->extra != END_FIRST) {
+        uint8_t shape = n->extra == END_ROOT ? SHAPE_ROOT : SHAPE_ROOT_LAST;
+        if (MODEL_IS_WHOLE && g->root == TAPE_NONE)
+            g->root = gather_copy_out(g, gather_weights(g, shape), shape);
+        if (!MODEL_IS_WHOLE || n->extra == END_ROOT || !ends_cut(g))
+            parallel_gather_ahead(g, graph_layers(g) - 1);
         return;
     }
     uint32_t gathered = g->behind;

@@ -150,12 +150,25 @@ def tune_model(family, layers, lora, quantize, targets):
                        lora_alpha=16, quantize_base=quantize, **words)
 
 
+def tune_shard(model, world, ends, host):
+    """torchtune's distributed recipes; ends: custom_sharded_layers, host: fsdp_cpu_offload."""
+    import functools
+    from torch.distributed.device_mesh import init_device_mesh
+    from torchtune import training
+    names = ["tok_embeddings", "output"] if ends else None
+    training.shard_model(model=model, shard_conditions=[functools.partial(training.get_shard_conditions, names_to_match=names)],
+                         cpu_offload=host, dp_mesh=init_device_mesh("cuda", (world,)))
+
+
 def tune(family, layers, batch, seq, compile=False, checkpoint="", offload=False, lora=0, quantize=False, chunks=0,
-         optimizer="fused", inside=False, targets="q+v+o+mlp", steps=2):
-    """torchtune's single-device recipes: blocks compiled in place, the checkpoint wrapper around them."""
+         optimizer="fused", inside=False, targets="q+v+o+mlp", steps=2, world=0, ends=False, host=False):
+    """torchtune's recipes, of one device or of world: blocks compiled in place, the checkpoint wrapper around them."""
     from torchtune import modules, training
     from torchtune.modules.loss import CEWithChunkedOutputLoss
     from torchtune.modules.peft import get_adapter_params, set_trainable_params
+    if world:
+        import lonely
+        lonely.join(0, world)
     torch.set_default_dtype(torch.bfloat16)
     with torch.device("cuda"):
         model = tune_model(family, layers, lora, quantize, targets)
@@ -166,6 +179,8 @@ def tune(family, layers, batch, seq, compile=False, checkpoint="", offload=False
         training.compile_model(model, verbose=False)
     if checkpoint:
         training.set_activation_checkpointing(model, auto_wrap_policy={modules.TransformerSelfAttentionLayer})
+    if world:
+        tune_shard(model, world, ends, host)
     ctx = training.get_act_offloading_ctx_manager(model, offload)
     loss_fn = CEWithChunkedOutputLoss()
     model.set_num_output_chunks(loss_fn.num_output_chunks)

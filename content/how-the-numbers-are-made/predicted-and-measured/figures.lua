@@ -32,7 +32,10 @@ local function weights_and_cache(estimate)
   return plain(estimate.param_bytes) + cache + math.tointeger(CONSTANT)
 end
 
-local of_source = {["weights and cache"] = {"weights and cache", weights_and_cache}}
+-- active_bytes counts the blocks of live tensors, as allocated does.
+local function active(estimate) return estimate.peak_allocated_bytes end
+
+local of_source = {["weights and cache"] = {"weights and cache", weights_and_cache}, ["memory active"] = {"peak_allocated_bytes", active}}
 
 -- What to take out of an estimate for a metric: a name, and a function of the estimate; or nil and a sentence.
 function figures.find(metric, source)

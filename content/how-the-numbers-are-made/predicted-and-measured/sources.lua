@@ -164,6 +164,11 @@ local function tune_ladder(facts)
   if facts.trained == "lora" then tune_adapters(facts, 0.5) end
 end
 
+-- recipes/configs/llama3*/{8B,70B}_full.yaml have custom_sharded_layers: ['tok_embeddings', 'output'] since FSDP2 (0.3).
+local function tune_ends(facts, version)
+  return version >= 0.3 and facts.trained == "all" and facts.model:find("llama%-3") ~= nil
+end
+
 local function tune(facts, column)
   local version = tune_version(facts)
   facts.trained = facts.trained or "all"
@@ -172,7 +177,9 @@ local function tune(facts, column)
   if facts.checkpointing_unsaid then facts.checkpointing = "block" end
   if not facts.optimizer then facts.optimizer = version < 0.3 and "adamw_foreach" or "adamw_fused" end
   facts.loss = version < 0.3 and "upcast" or "chunked_output"
-  if tonumber(column.n_gpu) > 1 then facts.parallel = version < 0.3 and "fsdp1" or "fsdp2" end
+  if tonumber(column.n_gpu) > 1 then
+    facts.parallel, facts.ends = version < 0.3 and "fsdp1" or "fsdp2", tune_ends(facts, version)
+  end
   if facts.compiled_row then facts.compile = (facts.compiled_row == "qlora") == (facts.quantized_adapters == true) end
   if column.seq:lower():find("alpaca", 1, true) then facts.length = longest_alpaca end
 end
@@ -297,8 +304,10 @@ sources.list = {
   {name = "torchtune", match = "^torchtune/README ladder", framework = "torchtune", reading = tune_ladder, facts = {adapters = "base", accumulation = 1, clip = "0"}},
   {name = "torchtune", match = "^torchtune/README v0%.2", framework = "torchtune", reading = tune_02, facts = {adapters = "base", accumulation = 1, clip = "0", first_card = true},
     readings = {"peak memory per GPU is taken as max_memory_reserved of rank 0, as the recipes of 0.2 log it beside the others"}},
-  {name = "torchtune", match = "^torchtune/README$", framework = "torchtune", torch = "2.6", reading = tune_2024, facts = {adapters = "base", accumulation = 1, clip = "0"},
-    readings = {"its table is of September 2024 (commit 30b8519e): adapters are those of the recipes between 0.3.0 and 0.3.1, and so is the "
+  {name = "torchtune", match = "^torchtune/README$", framework = "torchtune", torch = "2.6", reading = tune_2024, figure = "memory active",
+    facts = {adapters = "base", accumulation = 1, clip = "0"},
+    readings = {"peak memory per GPU is taken as memory active, as the other table of the same README calls its figures; the recipes log both "
+      .. "(training/memory.py, get_memory_stats)", "its table is of September 2024 (commit 30b8519e): adapters are those of the recipes between 0.3.0 and 0.3.1, and so is the "
       .. "checkpointing that it does not name: every block"}},
   {name = "torchtune", match = "^torchtune/", framework = "torchtune", reading = tune, facts = {adapters = "base", accumulation = 1, clip = "0"}},
   {name = "torchtitan", match = "^torchtitan/202412", framework = "torchtitan", reading = titan_2024,

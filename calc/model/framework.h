@@ -32,7 +32,7 @@ enum framework_habit {
 struct framework {
     uint64_t loss, keep_logits,
         sharding;       // of the values of cross_entropy, keep_logits and parallel
-    unsigned features;  // HAS_*
+    uint64_t features;  // HAS_*
     unsigned habits;
 };
 

@@ -255,8 +255,9 @@ static void layout_attention(struct layout *l, const struct model *m)
         layout_head_norm(l, m, P_K_NORM, ROLE_K_NORM);
     }
     bool sinks = m->features & HAS_SINKS;
+    bool output = m->c.attention_bias && !(m->features & HAS_BARE_OUTPUT);
     layout_linear(l, m, (struct layout_row){P_O, ROLE_ATTN_PROJ, PART_WEIGHT, SHAPE_W_Q, c, q},
-                  all || sinks ? SHAPE_C : 0);
+                  all || sinks || output ? SHAPE_C : 0);
     if (sinks)
         layout_block(
             l, m->c.lora_rank == 0,
@@ -319,6 +320,9 @@ static void layout_shared(struct layout *l, const struct model *m)
         l, m,
         (struct layout_row){P_SHARED_DOWN, ROLE_MLP_PROJ, PART_WEIGHT, SHAPE_W_SHARED, c, inner},
         0);
+    if (m->features & HAS_SHARED_GATE)
+        layout_linear(
+            l, m, (struct layout_row){P_SHARED_SHARE, ROLE_ROUTER, PART_WEIGHT, SHAPE_C, 1, c}, 0);
 }
 
 static void layout_mlp(struct layout *l, const struct model *m)
@@ -360,8 +364,8 @@ static void layout_layer(struct layout *l, const struct model *m)
         layout_norm(l, m, P_POST_ATTN, ROLE_POST_ATTN_NORM);
     if (before && !(m->features & HAS_SHARED_NORM))
         layout_norm(l, m, P_LN2, ROLE_LN2);
-    bool latent = m->features & HAS_LATENT;
-    l->layers = latent && m->c.n_expert ? LAYERS_SPARSE : LAYERS_ALL;
+    bool some = m->features & HAS_SHARED_EXPERTS;
+    l->layers = some && m->c.n_expert ? LAYERS_SPARSE : LAYERS_ALL;
     if (m->c.n_expert)
         layout_experts(l, m);
     if (m->c.n_shared_experts && m->c.n_expert)

@@ -62,7 +62,8 @@ enum layout_block {
     P_SHARED_GATE = P_KV_B + LAYOUT_LINEAR,
     P_SHARED_UP = P_SHARED_GATE + LAYOUT_LINEAR,
     P_SHARED_DOWN = P_SHARED_UP + LAYOUT_LINEAR,
-    P_Q_A_NORM = P_SHARED_DOWN + LAYOUT_LINEAR,
+    P_SHARED_SHARE = P_SHARED_DOWN + LAYOUT_LINEAR,  // the gate of their sum
+    P_Q_A_NORM = P_SHARED_SHARE + LAYOUT_LINEAR,
     P_KV_A_NORM,
     P_LAYER_FLAT,  // as P_ROOT_FLAT
     P_KEYS,        // no parameters: what a model with use_cache returns of a layer

@@ -39,6 +39,14 @@ bool model_masks_windows(const struct model *m)
            !(m->features & HAS_LATENT);
 }
 
+bool model_makes_mask(const struct model *m)
+{
+    bool kernel = m->c.attention == ATTENTION_FLASH || m->c.attention == ATTENTION_MEM_EFFICIENT;
+    bool unused =
+        (m->features & HAS_UNUSED_MASK) && kernel && model_has_trait(m, TRAIT_UNUSED_MASK);
+    return unused || (m->features & HAS_PICKED_KEYS) || model_masks_windows(m);
+}
+
 uint32_t model_layer_kinds(const struct model *m)
 {
     if (m->features & HAS_FOURTH_PLAIN)

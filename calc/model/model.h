@@ -5,6 +5,13 @@
 
 #include "calc/model/config.h"
 
+// False in the page's module, which has no room for all that is modelled.
+#ifdef __wasm__
+enum { MODEL_IS_WHOLE = false };
+#else
+enum { MODEL_IS_WHOLE = true };
+#endif
+
 // What a family has; families.def says which.
 enum model_feature {
     HAS_POSITIONS = 1 << 0,  // learned position embedding
@@ -39,8 +46,7 @@ enum model_feature {
     HAS_SINKS = 1 << 27,       // a score of each head beside those of the positions; biases on all
                                // projections, of experts too
     HAS_WIDE_SCALE = 1 << 28,  // RMSNorm's weight is applied in float32
-    HAS_LATENT =
-        1 << 29,  // queries, keys and values out of latents; a sigmoid router and shared experts
+    HAS_LATENT = 1 << 29,      // queries, keys and values out of latents
     HAS_ENCODER = 1 << 30  // no causal mask; norms on the residual stream, kinds of tokens, a head
                            // of two layers (BERT)
 };
@@ -52,6 +58,23 @@ enum model_feature {
 #define HAS_SHARED_NORM (UINT64_C(1) << 33)  // parallel branches take the result of one norm
 #define HAS_NORM_BIASES (UINT64_C(1) << 34)  // of its layers the norms alone have biases
 #define HAS_HEAD_BIAS (UINT64_C(1) << 35)
+#define HAS_SIGMOID_ROUTER (UINT64_C(1) << 36)  // each expert's own share, in float32
+#define HAS_SHARED_EXPERTS (UINT64_C(1) << 37)  // beside those chosen; first layers may have none
+#define HAS_WIDE_ANGLES (UINT64_C(1) << 38)     // queries and keys are rotated in float32
+#define HAS_BARE_OUTPUT \
+    (UINT64_C(1) << 39)  // attention_bias does not mean the projection of attention's output
+
+// Of families that the page's module has no room for: none has them there.
+#define HAS_IN_WHOLE(bit) ((uint64_t)MODEL_IS_WHOLE << (bit))
+#define HAS_RAW_SHARES HAS_IN_WHOLE(40)  // those of the chosen experts need not add up to one
+#define HAS_SHARED_GATE \
+    HAS_IN_WHOLE(41)  // the shared experts run first, and are weighed by a sigmoid of their own
+#define HAS_BRANCH_DROPOUT HAS_IN_WHOLE(42)
+#define HAS_HELD_NORM \
+    HAS_IN_WHOLE(43)  // the first norm's result and attention's are variables to a layer's end
+#define HAS_LATE_NORM \
+    HAS_IN_WHOLE(44)  // norms over each head of q and k come behind all projections
+#define HAS_UNUSED_MASK HAS_IN_WHOLE(45)  // for windows, made although no layer has one
 
 // What a version of a framework does; traits.def says which.
 enum model_trait {
@@ -61,13 +84,6 @@ enum model_trait {
 #include "calc/model/traits.def"
     TRAIT_COUNT
 };
-
-// False in the page's module, which has no room for all that is modelled.
-#ifdef __wasm__
-enum { MODEL_IS_WHOLE = false };
-#else
-enum { MODEL_IS_WHOLE = true };
-#endif
 
 // Derived sizes; every product fits (size_ok).
 struct model {
@@ -111,6 +127,9 @@ bool model_has_eager_scores(const struct model *m);
 
 // Layers with a window get a mask beside query, key and value: the kernel has no window of its own.
 bool model_masks_windows(const struct model *m);
+
+// A forward pass makes a mask of booleans, for its layers or for none of them.
+bool model_makes_mask(const struct model *m);
 
 // All experts' products are one operation over a tensor of all their weights.
 bool model_groups_experts(const struct model *m);

@@ -4,6 +4,7 @@
 
 #include "calc/base/mem.h"
 #include "calc/base/size.h"
+#include "calc/model/family.h"
 #include "calc/model/framework.h"
 #include "calc/model/gguf.h"
 #include "calc/model/model_count.h"
@@ -12,11 +13,6 @@
 #include "calc/model/quantization.h"
 #include "calc/model/resolve.h"
 #include "calc/model/scheme.h"
-
-static const uint64_t model_features[family_COUNT] = {
-#define FAMILY_ROW(id, features) [FAMILY_##id] = features,
-#include "calc/model/families.def"
-};
 
 // The smallest change of n_head that divides n_embd, for the message.
 static uint64_t model_near_heads(uint64_t width, uint64_t heads)
@@ -43,13 +39,15 @@ static int model_check_heads(struct vram_config *c, struct message *e)
 {
     if (c->n_kv_head == 0)
         c->n_kv_head = c->n_head;
-    bool latent = model_features[c->family] & HAS_LATENT;
+    bool latent = family_has(c) & HAS_LATENT;
     if (latent) {
         c->head_dim = c->qk_nope_head_dim + c->qk_rope_head_dim;
         c->n_kv_head = c->n_head;
     } else {
-        c->n_shared_experts = c->first_k_dense_replace = c->q_lora_rank = 0;
+        c->q_lora_rank = 0;
     }
+    if (!(family_has(c) & HAS_SHARED_EXPERTS))
+        c->n_shared_experts = c->first_k_dense_replace = 0;
     if (c->head_dim == 0 && c->n_embd % c->n_head != 0)
         return model_bad_width(c, e);
     if (c->head_dim == 0)
@@ -60,9 +58,9 @@ static int model_check_heads(struct vram_config *c, struct message *e)
     if (c->family == FAMILY_GPT2 && c->n_kv_head != c->n_head)
         return err_set(e, MESSAGE_kv_heads_of_gpt2, NO_POS, ABOUT("n_kv_head"),
                        ARGS(VALUE(c, n_head), VALUE(c, n_kv_head)));
-    if (!(model_features[c->family] & HAS_PART_ROTARY))
+    if (!(family_has(c) & HAS_PART_ROTARY))
         c->partial_rotary_factor = 1000000;
-    if (c->head_dim % 2 != 0 && (model_features[c->family] & HAS_ROTARY))
+    if (c->head_dim % 2 != 0 && (family_has(c) & HAS_ROTARY))
         return err_set(e, MESSAGE_odd_head, NO_POS, ABOUT("head_dim"), ARGS(VALUE(c, head_dim)));
     return VRAM_OK;
 }
@@ -117,7 +115,7 @@ static void model_find_traits(struct model *m)
 
 static int model_check_experts(const struct vram_config *c, struct message *e)
 {
-    if (c->n_expert && !(model_features[c->family] & HAS_EXPERTS))
+    if (c->n_expert && !(family_has(c) & HAS_EXPERTS))
         return err_set(e, MESSAGE_no_experts, NO_POS, ABOUT("n_expert"), ARGS(VALUE(c, n_expert)));
     if (c->n_expert && c->n_expert_active > c->n_expert)
         return err_set(e, MESSAGE_too_many_active, NO_POS, ABOUT("n_expert_active", "n_expert"),
@@ -141,12 +139,12 @@ bool model_returns_cache(const struct vram_config *c)
     uint64_t other = HAS_ENCODER | HAS_PICKED_KEYS | HAS_LATENT;
     return MODEL_IS_WHOLE && c->task == TASK_TRAIN && framework_goes(c, BY_TRANSFORMERS) &&
            !c->compile && c->pipeline_parallel == 1 && c->kernels != KERNELS_FOAK &&
-           c->family != FAMILY_GPT_BIGCODE && !(model_features[c->family] & other);
+           c->family != FAMILY_GPT_BIGCODE && !(family_has(c) & other);
 }
 
 bool model_fuses_head(const struct vram_config *c)
 {
-    return !c->compile && !(model_features[c->family] & (HAS_HEAD_BIAS | HAS_ENCODER));
+    return !c->compile && !(family_has(c) & (HAS_HEAD_BIAS | HAS_ENCODER));
 }
 
 bool model_evaluates(const struct vram_config *c)
@@ -169,7 +167,7 @@ bool model_fuses_adapters(const struct vram_config *c)
     return MODEL_IS_WHOLE && c->lora_rank && c->adapter == ADAPTER_LORA && c->task == TASK_TRAIN &&
            weights && alone && kept && c->kernels != KERNELS_FOAK &&
            precision_of(c)->frozen == DT_LOW && framework_goes(c, BY_TRANSFORMERS) &&
-           (model_features[c->family] & (own | HAS_FUSED_QKV | HAS_LATENT | HAS_ENCODER)) == own;
+           (family_has(c) & (own | HAS_FUSED_QKV | HAS_LATENT | HAS_ENCODER)) == own;
 }
 
 // IA3's vectors stand as adapters of rank 1.
@@ -213,7 +211,7 @@ static int model_check_run(struct vram_config *c, struct message *e)
         c->n_inner = 4 * c->n_embd;
     if (c->expert_inner == 0)
         c->expert_inner = c->n_inner;
-    if (c->seq_len > c->block_size && (model_features[c->family] & HAS_POSITIONS))
+    if (c->seq_len > c->block_size && (family_has(c) & HAS_POSITIONS))
         return err_set(e, MESSAGE_longer_than_positions, NO_POS, ABOUT("seq_len", "block_size"),
                        ARGS(VALUE(c, seq_len), VALUE(c, block_size)));
     int rc = model_check_experts(c, e);
@@ -262,7 +260,7 @@ static int model_check_parallel(const struct vram_config *c, struct message *e)
 static void model_dense_targets(struct vram_config *c)
 {
     uint64_t dense = CONFIG_BIT(TARGET_O) | CONFIG_BIT(TARGET_UP) | CONFIG_BIT(TARGET_DOWN);
-    if ((model_features[c->family] & HAS_ENCODER) && (c->lora_targets & dense))
+    if ((family_has(c) & HAS_ENCODER) && (c->lora_targets & dense))
         c->lora_targets |= dense;
 }
 
@@ -280,7 +278,7 @@ static bool model_compiles_adapters(const struct vram_config *c)
 static bool model_compiles_family(const struct vram_config *c)
 {
     unsigned plain = HAS_ROTARY | HAS_RMS_NORM | HAS_GATE;
-    unsigned has = model_features[c->family] & ~(unsigned)HAS_REPEATED_FLASH;
+    uint64_t has = family_has(c) & ~(uint64_t)(HAS_REPEATED_FLASH | HAS_BARE_OUTPUT);
     return has == plain ||
            (MODEL_IS_WHOLE && has == (plain | HAS_HEAD_NORM) &&
             framework_goes(c, BY_COMPLEX_ANGLES) && !c->float8 && c->context_parallel == 1);
@@ -305,7 +303,7 @@ static bool model_compiles_llama(const struct vram_config *c)
 {
     unsigned plain = HAS_ROTARY | HAS_RMS_NORM | HAS_GATE;
     bool form =
-        (model_features[c->family] & ~(unsigned)(HAS_QKV_BIAS | HAS_REPEATED_FLASH)) == plain;
+        (family_has(c) & ~(uint64_t)(HAS_QKV_BIAS | HAS_REPEATED_FLASH | HAS_BARE_OUTPUT)) == plain;
     bool alone = c->n_gpu == 1 && c->tensor_parallel == 1 && c->pipeline_parallel == 1;
     bool here = framework_goes(c, BY_TRANSFORMERS) && c->transformers >= 5000 && c->torch >= 2009;
     bool two_bytes =
@@ -364,31 +362,7 @@ static int model_check_support(const struct vram_config *c, struct message *e)
     bool compiled = c->compile && !framework_goes(c, BY_BLOCKS), stages = c->pipeline_parallel > 1;
     bool gathers = scheme_divides_weights(c);
     bool nanotron = framework_goes(c, BY_NANOTRON);
-    bool latent = model_features[c->family] & HAS_LATENT;
-    bool adapts = c->lora_rank && (c->adapter == ADAPTER_DORA || c->adapter == ADAPTER_IA3);
-    bool whole = c->tensor_parallel == 1 && !c->kernels && framework_goes(c, BY_TRANSFORMERS) &&
-                 c->transformers >= 5000 && c->torch >= 2009;
-    bool encoder = model_features[c->family] & HAS_ENCODER,
-         falcon = (model_features[c->family] & HAS_PICKED_KEYS) && !framework_goes(c, BY_ONE_LAYER);
-    bool other = c->task == TASK_INFERENCE || c->attention == ATTENTION_MATH ||
-                 c->attention == ATTENTION_FLASH_2 || stages;
     const struct model_limit limits[] = {
-        {encoder && (other || adapts || c->quantization || c->kernels),
-         MESSAGE_encoder_here,
-         {"family"}},
-        {encoder && (c->cross_entropy > CROSS_ENTROPY_UPCAST || c->tensor_parallel > 1 ||
-                     !framework_goes(c, BY_TRANSFORMERS)),
-         MESSAGE_encoder_here,
-         {"family"}},
-        {falcon && (other || adapts || !whole), MESSAGE_falcon_here, {"family"}},
-        {(model_features[c->family] & HAS_HEAD_BIAS) &&
-             (c->kernels || c->cross_entropy == CROSS_ENTROPY_TILED ||
-              c->cross_entropy == CROSS_ENTROPY_CHUNKED || c->cross_entropy == CROSS_ENTROPY_CCE),
-         MESSAGE_phi_here,
-         {"cross_entropy", "family"}},
-        {latent && (c->task == TASK_INFERENCE || c->quantization || adapts || !whole),
-         MESSAGE_latent_here,
-         {"family"}},
         {nanotron && (c->family != FAMILY_LLAMA || c->lora_rank || c->task == TASK_INFERENCE),
          MESSAGE_nanotron_model,
          {"framework", "family"}},
@@ -423,11 +397,7 @@ int model_make(struct model *m, const struct vram_config *c, struct message *e)
     mem_zero(m, sizeof *m);
     m->c = *c;
     m->c.n_gpu = size_mul(c->n_gpu, c->context_parallel);  // the weights are divided among all
-    m->features = model_features[c->family] | framework_of(c)->features;
-    if ((m->features & HAS_NORM_BIASES) && c->parallel_norms == 1)
-        m->features |= HAS_SHARED_NORM;
-    if (framework_goes(c, BY_ONE_LAYER))
-        m->features &= ~HAS_PICKED_KEYS;
+    m->features = family_features(c);
     m->first = m->last = true;
     m->in_flight = 1;
     resolve_auto(&m->c);
@@ -450,6 +420,8 @@ int model_make(struct model *m, const struct vram_config *c, struct message *e)
         rc = model_check_run(&m->c, e);
     if (rc == VRAM_OK)
         rc = model_check_parallel(&m->c, e);
+    if (rc == VRAM_OK)
+        rc = family_check(&m->c, e);
     if (rc == VRAM_OK)
         rc = model_check_support(&m->c, e);
     if (rc == VRAM_OK)

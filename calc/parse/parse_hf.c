@@ -33,10 +33,25 @@ static const struct key {
 
 static const struct only {
     const char *hf, *value;
+    unsigned family;  // family_COUNT: any
 } ONLY[] = {
-#define HF_ONLY(hf, value) {hf, value},
+#define HF_ONLY_OF(family, hf, value) {hf, value, FAMILY_##family},
+#include "calc/parse/hf_keys.def"
+#undef HF_ONLY_OF
+#define HF_ONLY(hf, value) {hf, value, family_COUNT},
 #include "calc/parse/hf_keys.def"
 #undef HF_ONLY
+};
+
+static const struct variant {
+    unsigned family;
+    const char *hf, *value;
+    unsigned other;
+} VARIANTS[] = {
+#define HF_VARIANT(family, hf, value, other) {FAMILY_##family, hf, value, FAMILY_##other},
+#include "calc/parse/hf_keys.def"
+#undef HF_VARIANT
+    {family_COUNT, "", "", 0},
 };
 
 enum { FAMILY_ROWS = sizeof FAMILIES / sizeof *FAMILIES, KEY_ROWS = sizeof KEYS / sizeof *KEYS };
@@ -220,9 +235,23 @@ static struct span pattern_of(struct span value)
     return letters && value.len < 10 ? span_of(lengths[value.len]) : value;
 }
 
+static bool only_here(const struct parse *p, const struct only *row)
+{
+    return row->family == family_COUNT || row->family == p->v->config.family;
+}
+
+static void read_variant(struct parse *p, const struct entry *e)
+{
+    uint64_t *family = &p->v->config.family;
+    for (const struct variant *row = VARIANTS; row->family != family_COUNT; row++)
+        if (row->family == *family && span_is(e->key, row->hf) && span_is(e->value, row->value))
+            *family = row->other;
+}
+
 static int read_entry(struct parse *p, struct entry e)
 {
     e.key = inner(e.key);
+    read_variant(p, &e);
     if (span_is(e.key, "sliding_window_pattern"))
         e.value = pattern_of(e.value);
     if (span_is(e.value, "null") &&
@@ -242,7 +271,7 @@ static int read_entry(struct parse *p, struct entry e)
             return parse_set_entry(p, &e);
         }
     for (size_t i = 0; i < sizeof ONLY / sizeof *ONLY; i++)
-        if (span_is(e.key, ONLY[i].hf))
+        if (span_is(e.key, ONLY[i].hf) && only_here(p, &ONLY[i]))
             return span_is(e.value, ONLY[i].value) ? VRAM_OK : not_modelled(p, &e);
     if (span_find(e.key, ".") < e.key.len || text_has_word(IGNORED, e.key.at, e.key.len))
         return VRAM_OK;
@@ -287,11 +316,36 @@ static void conclude_falcon(struct parse *p)
         c->parallel_norms = grouped ? 2 : 1;
 }
 
+// The width of all shared experts together, in experts. SRC: transformers
+// models/qwen2_moe/modeling_qwen2_moe.py, Qwen2MoeSparseMoeBlock.
+static int conclude_shared(struct parse *p)
+{
+    struct vram_config *c = &p->v->config;
+    struct entry e;
+    parse_rewind(p);
+    while (parse_entry(p, &e)) {
+        uint64_t width;
+        bool overflow;
+        if (!span_is(inner(e.key), "shared_expert_intermediate_size"))
+            continue;
+        if (!text_to_u64(e.value.at, e.value.len, &width, &overflow) || c->expert_inner == 0 ||
+            width % c->expert_inner != 0)
+            return not_modelled(p, &e);
+        c->n_shared_experts = width / c->expert_inner;
+    }
+    return VRAM_OK;
+}
+
 // A window that the file does not turn on. SRC: transformers models/qwen2/configuration_qwen2.py,
 // qwen3, qwen3_moe, smollm3: use_sliding_window.
 static void conclude_window(struct parse *p)
 {
-    static const uint8_t asked[] = {FAMILY_QWEN2, FAMILY_QWEN3, FAMILY_QWEN3_MOE, FAMILY_SMOLLM3};
+    static const uint8_t asked[] = {
+        FAMILY_QWEN2,     FAMILY_QWEN3, FAMILY_QWEN3_MOE, FAMILY_SMOLLM3,
+#ifndef __wasm__
+        FAMILY_QWEN2_MOE,
+#endif
+    };
     struct vram_config *c = &p->v->config;
     struct entry e;
     bool on = true;
@@ -367,5 +421,5 @@ int parse_hf(struct parse *p)
         conclude_falcon(p);
     conclude_window(p);
     note_towers(p);
-    return VRAM_OK;
+    return conclude_shared(p);
 }

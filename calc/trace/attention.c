@@ -82,6 +82,14 @@ void attention_mask_open(struct graph *g)
     g->masks[0] = graph_scratch(g, OP_EQ, ROLE_SCORES, PART_MASK, DT_BYTE, SHAPE_MASK);
 }
 
+void attention_masks_close(struct graph *g)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        tape_unref(g->t, g->masks[i]);
+        g->masks[i] = TAPE_NONE;
+    }
+}
+
 // SRC: pytorch aten/src/ATen/native/transformers/attention.cpp, convert_boolean_attn_mask.
 struct value layer_attention_masked(struct graph *g, struct value q, struct value k, struct value v)
 {

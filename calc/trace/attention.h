@@ -17,6 +17,7 @@ struct value layer_attention(struct graph *g, struct value q, struct value k, st
 // True where a position sees another: one for all sequences and layers, made once a forward pass
 // (g->masks).
 void attention_mask_open(struct graph *g);
+void attention_masks_close(struct graph *g);
 // With a mask beside them, which the kernel takes in the format of the operands. They stay the
 // caller's.
 struct value layer_attention_masked(struct graph *g, struct value q, struct value k,

@@ -8,11 +8,10 @@
 #include "calc/trace/attention_eager.h"
 #include "calc/trace/attention_latent.h"
 #include "calc/trace/attention_sinks.h"
+#include "calc/trace/block_mlp.h"
 #include "calc/trace/cache.h"
 #include "calc/trace/layers.h"
-#include "calc/trace/layers_experts.h"
 #include "calc/trace/layers_fused.h"
-#include "calc/trace/layers_grouped.h"
 #include "calc/trace/layers_llama.h"
 #include "calc/trace/layers_lora_fused.h"
 #include "calc/trace/layers_rotary.h"
@@ -142,18 +141,24 @@ static struct value llama_values(struct graph *g, struct value x)
     return block_llama_repeats(g) || llama_copies(g) || cache_copies(g) ? llama_by_head(g, x) : x;
 }
 
-static struct heads llama_project_fused(struct graph *g, struct value x)
+// Of all three projections, where the norms come behind them.
+static struct heads llama_heads(struct graph *g, const struct value out[3])
 {
-    struct value out[3];
     struct heads h;
-    if (lora_fused_has(g, P_Q))
-        lora_fused(g, P_Q, x, out);
-    else
-        fused_qkv(g, x, out);
     h.q = llama_head(g, out[0], P_Q_NORM, SHAPE_Q_STATS);
     h.k = llama_head(g, out[1], P_K_NORM, SHAPE_KV_STATS);
     h.v = llama_values(g, out[2]);
     return h;
+}
+
+static struct heads llama_project_fused(struct graph *g, struct value x)
+{
+    struct value out[3];
+    if (lora_fused_has(g, P_Q))
+        lora_fused(g, P_Q, x, out);
+    else
+        fused_qkv(g, x, out);
+    return llama_heads(g, out);
 }
 
 // Projections; GPT-NeoX and Phi-3 have one for all three.
@@ -171,6 +176,12 @@ static struct heads llama_project(struct graph *g, struct value x)
         graph_drop(g, qkv);
         return llama_reshaped(g, part);
     }
+    if (has(g, HAS_LATE_NORM)) {
+        const struct value out[3] = {layer_linear(g, x, P_Q, SHAPE_Q),
+                                     layer_linear(g, x, P_K, SHAPE_KV),
+                                     layer_linear(g, x, P_V, SHAPE_KV)};
+        return llama_heads(g, out);
+    }
     h.q = llama_head(g, layer_linear(g, x, P_Q, SHAPE_Q), P_Q_NORM, SHAPE_Q_STATS);
     h.k = llama_head(g, layer_linear(g, x, P_K, SHAPE_KV), P_K_NORM, SHAPE_KV_STATS);
     h.v = llama_values(g, layer_linear(g, x, P_V, SHAPE_KV));
@@ -180,7 +191,7 @@ static struct heads llama_project(struct graph *g, struct value x)
 // OLMo 2's angles are in float32.
 static bool llama_turns_wide(const struct graph *g)
 {
-    return has(g, HAS_WIDE_NORM) && graph_has(g, TRAIT_LATE_CAST);
+    return has(g, HAS_WIDE_ANGLES) && graph_has(g, TRAIT_LATE_CAST);
 }
 
 // A part of each head is turned.
@@ -305,95 +316,17 @@ static struct value llama_attention(struct graph *g, struct value x)
     return out[0];
 }
 
-// down(LigerSiLUMulFunction(gate(x), up(x))). Uses gate up.
-static struct value llama_gated_liger(struct graph *g, struct value x, struct value gate)
-{
-    struct value up = layer_linear(g, x, P_UP, SHAPE_FF);
-    struct value product = fused_swiglu(g, gate, up);
-    graph_drop(g, gate);
-    graph_drop(g, up);
-    struct value out = layer_linear(g, product, P_DOWN, SHAPE_U);
-    graph_drop(g, product);
-    return out;
-}
-
-// down(act(gate(x)) * up(x)); up and down have the next numbers.
-static struct value llama_gated_by(struct graph *g, struct value x, uint16_t first, uint8_t shape)
-{
-    struct value gate = layer_linear(g, x, first, shape);
-    if (g->m->c.kernels == KERNELS_LIGER)
-        return llama_gated_liger(g, x, gate);
-    struct value active = layer_activation(g, gate, has(g, HAS_GELU_GATE));
-    graph_drop(g, gate);
-    struct value up = layer_linear(g, x, (uint16_t)(first + LAYOUT_LINEAR), shape);
-    struct value product = layer_mul(g, active, up, ROLE_MLP_PROJ, PART_INPUT);
-    graph_drop(g, active);
-    graph_drop(g, up);
-    struct value out = layer_linear(g, product, (uint16_t)(first + 2 * LAYOUT_LINEAR), SHAPE_U);
-    graph_drop(g, product);
-    return out;
-}
-
-static struct value llama_gated(struct graph *g, struct value x)
-{
-    struct value out[LORA_FUSED_OUTPUTS];
-    if (lora_fused_has(g, P_GATE)) {
-        lora_fused(g, P_GATE, x, out);
-        return out[0];
-    }
-    return llama_gated_by(g, x, P_GATE, SHAPE_FF);
-}
-
-static struct value llama_shared(struct graph *g, struct value x)
-{
-    return llama_gated_by(g, x, P_SHARED_GATE, SHAPE_SHARED);
-}
-
-// gate, up = gate_up_proj(x).chunk(2)
-static struct value llama_gated_once(struct graph *g, struct value x)
-{
-    struct value half[2], both = layer_linear(g, x, P_UP, SHAPE_FF2);
-    layer_split2(g, both, SHAPE_FF, half);
-    graph_drop(g, both);
-    struct value active = layer_activation(g, half[0], has(g, HAS_GELU_GATE));
-    struct value product = layer_mul(g, half[1], active, ROLE_MLP_PROJ, PART_INPUT);
-    graph_drop(g, active);
-    struct value out = layer_linear(g, product, P_DOWN, SHAPE_U);
-    graph_drop(g, product);
-    graph_drop(g, half[0]);
-    graph_drop(g, half[1]);
-    return out;
-}
-
-static struct value llama_experts(struct graph *g, struct value x)
-{
-    block_fn *shared = layout_find(&g->layout, true, P_SHARED_GATE) ? llama_shared : NULL;
-    return model_groups_experts(g->m) ? layer_experts_grouped(g, x, shared) : layer_experts(g, x);
-}
-
-static struct value llama_mlp(struct graph *g, struct value x)
-{
-    if (has(g, HAS_EXPERTS) && graph_layer(g) >= model_dense_layers(g->m))
-        return llama_experts(g, x);
-    if (has(g, HAS_FUSED_GATE))
-        return llama_gated_once(g, x);
-    if (has(g, HAS_GATE))
-        return llama_gated(g, x);
-    struct value wide = layer_linear(g, x, P_UP, SHAPE_FF);
-    bool steps = g->m->c.family == FAMILY_PHI && graph_has(g, TRAIT_INNER_MODEL);
-    struct value active = steps ? layer_gelu_new(g, wide) : layer_activation(g, wide, true);
-    graph_drop(g, wide);
-    struct value out = layer_linear(g, active, P_DOWN, SHAPE_U);
-    graph_drop(g, active);
-    return out;
-}
-
 // post(branch(norm(x))): the norm's result is a variable until the branch has returned.
 static struct value llama_branch(struct graph *g, struct value x, uint16_t norm, uint16_t post,
                                  block_fn *branch)
 {
     struct value normed = has(g, HAS_NO_PRE_NORM) ? graph_copy(g, x) : llama_norm(g, x, norm);
     struct value y = branch(g, normed);
+    if (has(g, HAS_BRANCH_DROPOUT)) {
+        struct value whole = y;
+        y = layer_dropout(g, whole, whole.role);
+        graph_drop(g, whole);
+    }
     graph_drop(g, normed);
     if (has(g, HAS_BRANCH_SCALE)) {
         struct value scaled = layer_scale(g, y, y.role);
@@ -427,7 +360,7 @@ static struct value llama_shared_norm(struct graph *g, struct value x)
     struct value attention = llama_attention(g, normed);
     struct value attended = layer_dropout(g, attention, ROLE_ATTN_DROP);
     graph_drop(g, attention);
-    struct value mlp = llama_mlp(g, normed);
+    struct value mlp = block_mlp(g, normed);
     struct value fed = layer_dropout(g, mlp, ROLE_MLP_DROP);
     graph_drop(g, mlp);
     struct value out = llama_sum(g, x, attended, fed);
@@ -438,18 +371,37 @@ static struct value llama_shared_norm(struct graph *g, struct value x)
 static struct value llama_parallel(struct graph *g, struct value x)
 {
     struct value attention = llama_branch(g, x, P_LN1, P_POST_ATTN, llama_attention);
-    struct value mlp = llama_branch(g, x, P_LN2, P_POST_MLP, llama_mlp);
+    struct value mlp = llama_branch(g, x, P_LN2, P_POST_MLP, block_mlp);
     return llama_sum(g, x, mlp, attention);
+}
+
+// SRC: transformers models/stablelm/modeling_stablelm.py, StableLmDecoderLayer.forward.
+static struct value llama_held_norm(struct graph *g, struct value x)
+{
+    struct value first = llama_norm(g, x, P_LN1);
+    struct value attention = llama_attention(g, first);
+    struct value middle = layer_add(g, x, attention, ROLE_RESID1);
+    struct value mlp = llama_branch(g, middle, P_LN2, P_POST_MLP, block_mlp);
+    struct value fed = layer_dropout(g, mlp, ROLE_MLP_DROP);
+    graph_drop(g, mlp);
+    struct value out = layer_add(g, middle, fed, ROLE_RESID2);
+    graph_drop(g, fed);
+    graph_drop(g, middle);
+    graph_drop(g, attention);
+    graph_drop(g, first);
+    return out;
 }
 
 struct value block_llama(struct graph *g, struct value x)
 {
+    if (has(g, HAS_HELD_NORM))
+        return llama_held_norm(g, x);
     if (has(g, HAS_PARALLEL_RESIDUAL))
         return has(g, HAS_SHARED_NORM) ? llama_shared_norm(g, x) : llama_parallel(g, x);
     struct value y = llama_branch(g, x, P_LN1, P_POST_ATTN, llama_attention);
     struct value middle = layer_add(g, x, y, ROLE_RESID1);
     graph_drop(g, y);
-    y = llama_branch(g, middle, P_LN2, P_POST_MLP, llama_mlp);
+    y = llama_branch(g, middle, P_LN2, P_POST_MLP, block_mlp);
     struct value out = layer_add(g, middle, y, ROLE_RESID2);
     graph_drop(g, middle);
     graph_drop(g, y);

@@ -85,7 +85,7 @@ static struct value forward_embed_rotary(struct graph *g, uint32_t ids, struct v
     }
     if (model_has_eager_scores(g->m))
         attention_masks_open(g);
-    if ((g->m->features & HAS_PICKED_KEYS) || model_masks_windows(g->m))
+    if (model_makes_mask(g->m))
         attention_mask_open(g);
     layer_rope_open(g);
     return x;
@@ -113,6 +113,9 @@ struct value forward_head(struct graph *g, struct value x, uint32_t targets, str
         graph_drop(g, local[k]);
         local[k] = graph_none();
     }
+    if (graph_has(g, TRAIT_INNER_MODEL) && (g->m->features & HAS_UNUSED_MASK) &&
+        !model_masks_windows(g->m))
+        attention_masks_close(g);  // no block has it as an argument
     bool kept = g->m->c.kernels ||
                 (g->grad && g->m->c.checkpointing);  // by fused rotations, as arguments of blocks
     if (graph_has(g, TRAIT_INNER_MODEL) && !kept)

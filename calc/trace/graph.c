@@ -456,9 +456,10 @@ void graph_saved_go(struct graph *g)
     if (!graph_ok(g))
         return;
     struct node *n = &g->nodes[g->running];
-    for (unsigned k = 0; k < n->saved_count; k++)
+    for (unsigned k = 0; k < n->saved_count; k++) {
         tape_unref(g->t, n->saved[k]);
-    n->saved_count = 0;
+        n->saved[k] = TAPE_NONE;
+    }
 }
 
 uint16_t graph_gradient_slot(const struct node *n)

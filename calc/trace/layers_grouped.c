@@ -65,7 +65,9 @@ static struct routing route_shares(struct graph *g, struct value x)
     struct value wide = graph_to(g, r.held, DT_F32, PART_UPCAST);
     struct value share = route_softmax(g, wide);
     graph_drop(g, wide);
-    struct value best = route_normalized(g, route_topk(g, share, &r.chosen));
+    struct value best = route_topk(g, share, &r.chosen);
+    if (!(g->m->features & HAS_RAW_SHARES))
+        best = route_normalized(g, best);
     graph_drop(g, share);
     r.weights = graph_to(g, best, g->m->c.family == FAMILY_MIXTRAL ? DT_F32 : r.held.dtype,
                          PART_OUTPUT_CAST);
@@ -304,14 +306,31 @@ static struct value grouped_run(struct graph *g, struct value x, struct value we
     return out;
 }
 
+// sigmoid(shared_expert_gate(x)) * y. Uses y up. SRC: transformers
+// models/qwen2_moe/modeling_qwen2_moe.py, Qwen2MoeSparseMoeBlock.forward.
+static struct value grouped_weighed(struct graph *g, struct value x, struct value y)
+{
+    struct value logits = layer_linear(g, x, P_SHARED_SHARE, SHAPE_TOKENS);
+    struct value share = layer_unary(g, logits, OP_SIGMOID, NODE_SIGMOID, ROLE_ROUTER, PART_OUTPUT,
+                                     SHAPE_TOKENS, SAVES_RESULT);
+    graph_drop(g, logits);
+    struct value out = layer_mul(g, y, share, ROLE_EXPERTS, PART_SCALED);
+    graph_drop(g, share);
+    graph_drop(g, y);
+    return out;
+}
+
 struct value layer_experts_grouped(struct graph *g, struct value x, block_fn *shared)
 {
-    struct routing r = g->m->features & HAS_SINKS    ? route_best(g, x)
-                       : g->m->features & HAS_LATENT ? route_sigmoid(g, x)
-                                                     : route_shares(g, x);
+    bool first = g->m->features & HAS_SHARED_GATE;
+    struct value beside = shared && first ? shared(g, x) : graph_none();
+    struct routing r = g->m->features & HAS_SINKS            ? route_best(g, x)
+                       : g->m->features & HAS_SIGMOID_ROUTER ? route_sigmoid(g, x)
+                                                             : route_shares(g, x);
     struct value out = grouped_run(g, x, r.weights);
     if (shared) {
-        struct value y = shared(g, x), sum = layer_add(g, out, y, ROLE_EXPERTS);
+        struct value y = first ? grouped_weighed(g, x, beside) : shared(g, x);
+        struct value sum = layer_add(g, out, y, ROLE_EXPERTS);
         graph_drop(g, y);
         graph_drop(g, out);
         out = sum;

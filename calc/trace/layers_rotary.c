@@ -4,6 +4,8 @@
 
 #include "calc/trace/layers_rotary.h"
 
+#include "calc/trace/attention.h"
+
 // cat(-x[half:], x[:half]): the negated half and the result take memory, the halves are views. One
 // node stands for those of the two slices, the negation and the concatenation.
 static struct value rotate_half(struct graph *g, struct value x, uint8_t half)
@@ -163,7 +165,7 @@ static void rope_transformers(struct graph *g)
         whole ? graph_scratch(g, OP_CAT, ROLE_ROTARY, PART_SCRATCH, DT_F32, SHAPE_ROPE) : TAPE_NONE;
     uint8_t shape = whole ? SHAPE_ROPE : SHAPE_ROPE_HALF;
     struct value cos = rope_half(g, OP_COS, shape), sin = rope_half(g, OP_SIN, shape);
-    bool wide = (g->m->features & HAS_WIDE_NORM) && graph_has(g, TRAIT_LATE_CAST);
+    bool wide = (g->m->features & HAS_WIDE_ANGLES) && graph_has(g, TRAIT_LATE_CAST);
     g->cos = graph_to(g, cos, wide ? DT_F32 : g->residual, PART_SELF);
     g->sin = graph_to(g, sin, wide ? DT_F32 : g->residual, PART_SELF);
     tape_unref(g->t, angles);
@@ -198,8 +200,5 @@ void layer_rope_close(struct graph *g)
     graph_drop(g, g->cos);
     graph_drop(g, g->sin);
     g->cos = g->sin = graph_none();
-    for (unsigned i = 0; i < 2; i++) {
-        tape_unref(g->t, g->masks[i]);
-        g->masks[i] = TAPE_NONE;
-    }
+    attention_masks_close(g);
 }

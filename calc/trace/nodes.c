@@ -138,7 +138,9 @@ static void node_mm(struct graph *g, const struct node *n, uint32_t results[])
     tape_unref(g->t, whole[1]);
 }
 
-// Edges: mat1, mat2, self (the bias).
+// Edges: mat1, mat2, self (the bias), whose gradient is summed when the function has returned: what
+// a checkpointed block made again for it is gone by then. SRC: pytorch
+// torch/csrc/autograd/engine.cpp, call_function (validate_outputs).
 static void node_addmm(struct graph *g, const struct node *n, uint32_t results[])
 {
     uint32_t whole[2];
@@ -147,6 +149,8 @@ static void node_addmm(struct graph *g, const struct node *n, uint32_t results[]
     node_weight(g, n, 1, OP_MM, false, results);
     node_mark_view(g, results[0]);
     node_mark_view(g, results[1]);
+    if (n->frame >= 0)
+        graph_saved_go(g);
     if (node_wants(n, 2))
         results[2] = graph_sum(g, n->edges[2].role, node_weight_part(g, &n->edges[2], true),
                                n->edges[2].dtype, n->shape, n->edges[2].shape);

@@ -131,6 +131,40 @@ WIDTHS = {
     # microsoft/phi-1_5
     "phi": dict(model_type="phi", vocab_size=51200, hidden_size=2048, intermediate_size=8192, num_attention_heads=32,
                 max_position_embeddings=2048, partial_rotary_factor=0.5, tie_word_embeddings=False),
+    # stabilityai/stablelm-2-1_6b
+    "stablelm": dict(model_type="stablelm", vocab_size=100352, hidden_size=2048, intermediate_size=5632,
+                     num_attention_heads=32, num_key_value_heads=32, max_position_embeddings=4096, use_qkv_bias=True,
+                     partial_rotary_factor=0.25, tie_word_embeddings=False),
+    # ByteDance-Seed/Seed-OSS-36B-Instruct
+    "seed_oss": dict(model_type="seed_oss", vocab_size=155136, hidden_size=5120, intermediate_size=27648,
+                     num_attention_heads=80, num_key_value_heads=8, head_dim=128, max_position_embeddings=524288,
+                     attention_bias=True, attention_out_bias=False, attention_dropout=0.1, residual_dropout=0.1,
+                     tie_word_embeddings=False),
+    # Qwen/Qwen1.5-MoE-A2.7B
+    "qwen2_moe": dict(model_type="qwen2_moe", vocab_size=151936, hidden_size=2048, intermediate_size=5632,
+                      moe_intermediate_size=1408, shared_expert_intermediate_size=5632, num_attention_heads=16,
+                      num_key_value_heads=16, num_experts=60, num_experts_per_tok=4, norm_topk_prob=False,
+                      max_position_embeddings=8192, tie_word_embeddings=False),
+    # allenai/OLMoE-1B-7B-0924
+    "olmoe": dict(model_type="olmoe", vocab_size=50304, hidden_size=2048, intermediate_size=1024,
+                  num_attention_heads=16, num_key_value_heads=16, num_experts=64, num_experts_per_tok=8,
+                  norm_topk_prob=False, max_position_embeddings=4096, tie_word_embeddings=False),
+    # zai-org/GLM-4.5-Air, with 32 experts for 128
+    "glm4_moe": dict(model_type="glm4_moe", vocab_size=151552, hidden_size=4096, intermediate_size=10944,
+                     moe_intermediate_size=1408, num_attention_heads=96, num_key_value_heads=8, head_dim=128,
+                     n_routed_experts=32, num_experts_per_tok=8, n_shared_experts=1, n_group=1, topk_group=1,
+                     first_k_dense_replace=1, attention_bias=True, use_qk_norm=False, partial_rotary_factor=0.5,
+                     max_position_embeddings=131072, tie_word_embeddings=False),
+    # zai-org/GLM-4.5, with 32 experts for 160 and one dense layer for 3
+    "glm45": dict(model_type="glm4_moe", vocab_size=151552, hidden_size=5120, intermediate_size=12288,
+                  moe_intermediate_size=1536, num_attention_heads=96, num_key_value_heads=8, head_dim=128,
+                  n_routed_experts=32, num_experts_per_tok=8, n_shared_experts=1, n_group=1, topk_group=1,
+                  first_k_dense_replace=1, attention_bias=True, use_qk_norm=True, partial_rotary_factor=0.5,
+                  max_position_embeddings=131072, tie_word_embeddings=False),
+    # meta-llama/Llama-3.2-1B with the biases that a config.json may ask for
+    "llama_bias": dict(model_type="llama", vocab_size=128256, hidden_size=2048, intermediate_size=8192,
+                       num_attention_heads=32, num_key_value_heads=8, head_dim=64, max_position_embeddings=131072,
+                       attention_bias=True, tie_word_embeddings=True),
 }
 
 

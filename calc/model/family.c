@@ -1,0 +1,74 @@
+// Owns what a family has, by families.def and by what a configuration chooses, and the runs that a
+// family is not modelled with.
+
+#include "calc/model/family.h"
+
+#include "calc/model/framework.h"
+
+static const uint64_t family_table[family_COUNT] = {
+#define FAMILY_ROW(id, features) [FAMILY_##id] = features,
+#include "calc/model/families.def"
+};
+
+uint64_t family_has(const struct vram_config *c)
+{
+    return family_table[c->family];
+}
+
+uint64_t family_features(const struct vram_config *c)
+{
+    uint64_t has = family_has(c) | framework_of(c)->features;
+    uint64_t parallel = HAS_PARALLEL_RESIDUAL | HAS_NORM_BIASES;
+    if ((has & parallel) == parallel && c->parallel_norms == 1)
+        has |= HAS_SHARED_NORM;
+    return framework_goes(c, BY_ONE_LAYER) ? has & ~HAS_PICKED_KEYS : has;
+}
+
+enum {
+    SERVES = 1 << 0,
+    SCORES = 1 << 1,
+    STAGES = 1 << 2,
+    VECTORS = 1 << 3,
+    QUANTIZED = 1 << 4,
+    KERNELS = 1 << 5,
+    FUSED = 1 << 6,
+    LOSSES = 1 << 7,
+    DIVIDED = 1 << 8,
+    OTHERS = 1 << 9,
+    OLD = 1 << 10
+};
+
+static const struct family_limit {
+    uint64_t feature;
+    unsigned runs;
+    message_id message;
+} family_limits[] = {
+#define FAMILY_LIMIT(feature, runs, message) {feature, runs, MESSAGE_##message},
+#include "calc/model/family_limits.def"
+};
+
+// What of family_limits.def a run is.
+static unsigned family_runs(const struct vram_config *c)
+{
+    uint64_t loss = c->cross_entropy;
+    bool vectors = c->adapter == ADAPTER_DORA || c->adapter == ADAPTER_IA3;
+    bool fused =
+        loss == CROSS_ENTROPY_TILED || loss == CROSS_ENTROPY_CHUNKED || loss == CROSS_ENTROPY_CCE;
+    return (c->task == TASK_INFERENCE) * SERVES |
+           (c->attention == ATTENTION_MATH || c->attention == ATTENTION_FLASH_2) * SCORES |
+           (c->pipeline_parallel > 1) * STAGES | (c->lora_rank && vectors) * VECTORS |
+           (c->quantization > 0) * QUANTIZED | (c->kernels > 0) * KERNELS | fused * FUSED |
+           (loss > CROSS_ENTROPY_UPCAST) * LOSSES | (c->tensor_parallel > 1) * DIVIDED |
+           !framework_goes(c, BY_TRANSFORMERS) * OTHERS |
+           (c->transformers < 5000 || c->torch < 2009) * OLD;
+}
+
+int family_check(const struct vram_config *c, struct message *e)
+{
+    uint64_t has = family_features(c);
+    unsigned runs = family_runs(c);
+    for (unsigned i = 0; i < sizeof family_limits / sizeof *family_limits; i++)
+        if ((has & family_limits[i].feature) && (runs & family_limits[i].runs))
+            return err_set(e, family_limits[i].message, NO_POS, ABOUT("family"), NO_ARGS);
+    return VRAM_OK;
+}

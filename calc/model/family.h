@@ -1,0 +1,15 @@
+// What a family has, and which runs of it are modelled.
+
+#ifndef CALC_FAMILY_H
+#define CALC_FAMILY_H
+
+#include "calc/model/model.h"
+
+// HAS_* of the family alone; and with what the configuration and the framework choose.
+uint64_t family_has(const struct vram_config *c);
+uint64_t family_features(const struct vram_config *c);
+
+// Errors: VRAM_EUNSUPPORTED, what of the run the family is not modelled with.
+int family_check(const struct vram_config *c, struct message *e);
+
+#endif

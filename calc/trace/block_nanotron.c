@@ -26,6 +26,20 @@ struct value nanotron_embedding(struct graph *g, uint32_t ids)
     return out;
 }
 
+// Each GPU's part of the sequence is gathered, into memory of its own; then the same with zeros for
+// the others' rows. SRC: nanotron parallel/tensor_parallel/nn.py (TensorParallelEmbedding),
+// distributed_differentiable_primitives.py (DifferentiableReduceScatterSum.backward).
+uint32_t nanotron_embedding_gradient(struct graph *g, const struct node *n)
+{
+    if (g->m->c.tensor_parallel == 1)
+        return TAPE_NONE;
+    uint32_t whole = graph_sent(g, OP_ALL_GATHER, n->role, n->dtype);
+    graph_taken(g, n->gradient[0]);
+    uint32_t masked = graph_scratch(g, OP_MUL, n->role, PART_GRAD, n->dtype, SHAPE_U_WHOLE);
+    tape_unref(g->t, whole);
+    return masked;
+}
+
 // layer_norm_fn(x, weight): without a residual of its own the kernel keeps its input.
 struct value nanotron_norm(struct graph *g, struct value x, bool global, uint16_t number)
 {

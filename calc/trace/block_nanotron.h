@@ -11,6 +11,10 @@ struct value nanotron_norm(struct graph *g, struct value x, bool global, uint16_
 // The embedding of the token ids; with tensor_parallel each GPU has a part of the vocabulary.
 struct value nanotron_embedding(struct graph *g, uint32_t ids);
 
+// What the embedding's backward makes the weight's gradient of: the caller's to drop; TAPE_NONE:
+// what arrived.
+uint32_t nanotron_embedding_gradient(struct graph *g, const struct node *n);
+
 block_fn block_nanotron;
 
 // The loss of the last hidden state; x stays the caller's.

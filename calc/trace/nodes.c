@@ -331,7 +331,10 @@ static void node_split(struct graph *g, const struct node *n, uint32_t results[]
 
 static void node_embedding(struct graph *g, const struct node *n, uint32_t results[])
 {
+    bool nanotron = MODEL_IS_WHOLE && graph_is_nanotron(g);
+    uint32_t masked = nanotron ? nanotron_embedding_gradient(g, n) : TAPE_NONE;
     node_weight(g, n, 0, OP_EMBEDDING_BACKWARD, false, results);
+    tape_unref(g->t, masked);
 }
 
 static void node_log_softmax(struct graph *g, const struct node *n, uint32_t results[])

@@ -125,6 +125,41 @@ static void test_gathered_weights(void **state)
     close_vram(v, &h);
 }
 
+// The embedding's backward: the gradient of the whole sequence, which is gathered into memory of
+// its own, then the same with zeros for the others' rows, in memory of its own, too.
+struct embedding_walk {
+    uint64_t now, most;
+    unsigned gathers;
+};
+
+static int embedding_event(void *ctx, const struct vram_event *e)
+{
+    struct embedding_walk *w = ctx;
+    if (e->phase[0] != 'b' || (strcmp(e->name, "wte scratch") && strcmp(e->name, "wte gradient")))
+        return 0;
+    w->gathers += !e->is_free && !strcmp(e->op, "all_gather");
+    w->now += e->is_free ? 0 - e->bytes : e->bytes;
+    w->most = w->now > w->most ? w->now : w->most;
+    return 0;
+}
+
+static void test_embedding_gradient(void **state)
+{
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    uint64_t u = 2 * UINT64_C(4096) * 2048;
+    (void)state;
+    struct embedding_walk divided = {0}, one = {0};
+    run(v, "n_layer=2 tensor_parallel=8 sequence_parallel=true gradient_accumulation_steps=1");
+    assert_int_equal(vram_trace(v, embedding_event, &divided), VRAM_OK);
+    assert_int_equal(divided.gathers, vram_result(v)->iterations);
+    assert_int_equal(divided.most, 2 * u);
+    run(v, "n_layer=2 gradient_accumulation_steps=1");
+    assert_int_equal(vram_trace(v, embedding_event, &one), VRAM_OK);
+    assert_int_equal(one.gathers, 0);
+    close_vram(v, &h);
+}
+
 // Layers of the first and the last stage: the head costs as much as four layers here.
 static void test_stages(void **state)
 {
@@ -178,9 +213,13 @@ static void test_late_blocks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_states),           cmocka_unit_test(test_what_a_layer_saves),
-        cmocka_unit_test(test_gathered_weights), cmocka_unit_test(test_logits),
-        cmocka_unit_test(test_stages),           cmocka_unit_test(test_late_blocks),
+        cmocka_unit_test(test_states),
+        cmocka_unit_test(test_what_a_layer_saves),
+        cmocka_unit_test(test_gathered_weights),
+        cmocka_unit_test(test_logits),
+        cmocka_unit_test(test_embedding_gradient),
+        cmocka_unit_test(test_stages),
+        cmocka_unit_test(test_late_blocks),
     };
     return cmocka_run_group_tests_name("calc_nanotron", tests, NULL, NULL);
 }

@@ -56,6 +56,7 @@ struct engine {
     struct allocator allocator;
     struct player player;  // of the last run
     struct player_late late[PLAYER_LATE];
+    uint32_t fed[ENGINE_MOST_ITERATIONS];  // to a pipeline by the last run, by iteration
     uint32_t *slots;
     size_t slots_cap;
     uint64_t *held;  // of a player of a run whose batches differ
@@ -98,6 +99,14 @@ int engine_take_longest(struct engine *e);
 int engine_take_evaluation(struct engine *e, bool begins);
 
 uint32_t engine_micro_steps(const struct model *m);  // that are run: at most two kinds exist
+
+// Of a pipeline's stage: one micro-batch more than it holds, which finds the gradients of the
+// first, as each after it does.
+static inline uint32_t engine_fed(const struct model *m)
+{
+    return (uint32_t)(m->in_flight + (m->c.gradient_accumulation_steps > m->in_flight));
+}
+
 bool engine_evaluates(const struct model *m);
 
 static inline bool engine_evaluates_between(const struct model *m)

@@ -18,7 +18,7 @@ static uint64_t live_after(const struct engine *e, enum engine_reel reel, enum r
 // schedule_pipeline, by rises.
 static uint64_t live_pipeline(const struct engine *e, uint64_t live, bool first, uint64_t *peak)
 {
-    uint64_t held = e->model.in_flight, all = size_max(engine_micro_steps(&e->model), held);
+    uint64_t held = e->model.in_flight, all = engine_fed(&e->model);
     for (uint64_t step = 0; step < all + held; step++) {
         enum engine_reel start = first ? ENGINE_FIRST : ENGINE_NEXT;
         if (step >= held)

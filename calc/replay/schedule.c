@@ -135,26 +135,49 @@ static int schedule_evaluate_between(struct engine *e, struct player *p)
     return rc == VRAM_OK ? again : rc;
 }
 
+// Whether a round of as many micro-batches as a stage holds has found all its memory in what was
+// reserved before it: what backward passes leave does not fit the next forward pass at once.
+static bool schedule_settles(const struct player *p, uint32_t held, uint32_t step,
+                             uint64_t *reserved)
+{
+    if (step < held || step % held)
+        return false;
+    uint64_t before = *reserved;
+    *reserved = p->allocator ? p->allocator->stats.reserved.peak : 0;
+    return step > held && *reserved == before;
+}
+
+static const struct reel *schedule_reel(const struct engine *e, uint32_t it, uint32_t micro)
+{
+    return &e->reels[micro ? ENGINE_AGAIN : it ? ENGINE_NEXT : ENGINE_FIRST];
+}
+
 // A pipeline's stage: as many micro-batches as it holds go forward, then each backward makes room
-// for the next.
+// for the next. The run takes all of a step, or rounds until one settles; walks after it as many as
+// it took. SRC: nanotron pipeline_parallel/engine.py (OneForwardOneBackwardPipelineEngine),
+// Megatron-LM schedules.py (forward_backward_pipelining_without_interleaving).
 static int schedule_pipeline(struct engine *e, struct player *p, uint32_t it)
 {
-    uint32_t held = (uint32_t)e->model.in_flight, all = engine_micro_steps(&e->model);
+    bool run = MODEL_IS_WHOLE && p == &e->player;
+    uint32_t held = (uint32_t)e->model.in_flight, all = engine_fed(&e->model);
+    uint64_t reserved = 0;
     int rc = VRAM_OK;
-    all = all > held ? all : held;
+    if (MODEL_IS_WHOLE)
+        all = run ? (uint32_t)e->model.c.gradient_accumulation_steps : e->fed[it];
     for (uint32_t step = 0; step < all + held && rc == VRAM_OK; step++) {
+        if (run && step < all && schedule_settles(p, held, step, &reserved))
+            all = step;
         if (step >= held) {
             uint32_t micro = step - held;
-            const struct reel *r = &e->reels[micro ? ENGINE_AGAIN
-                                             : it  ? ENGINE_NEXT
-                                                   : ENGINE_FIRST];
-            rc = player_part(p, r, trace_phase(TRACE_BACKWARD, it, micro), true, micro % held);
+            rc = player_part(p, schedule_reel(e, it, micro), trace_phase(TRACE_BACKWARD, it, micro),
+                             true, micro % held);
         }
-        if (step < all && rc == VRAM_OK) {
-            const struct reel *r = &e->reels[step ? ENGINE_AGAIN : it ? ENGINE_NEXT : ENGINE_FIRST];
-            rc = player_part(p, r, trace_phase(TRACE_FORWARD, it, step), false, step % held);
-        }
+        if (step < all && rc == VRAM_OK)
+            rc = player_part(p, schedule_reel(e, it, step), trace_phase(TRACE_FORWARD, it, step),
+                             false, step % held);
     }
+    if (run)
+        e->fed[it] = all;
     return rc;
 }
 
@@ -162,8 +185,7 @@ static int schedule_micro_steps(struct engine *e, struct player *p, uint32_t it)
 {
     int rc = VRAM_OK;
     for (uint32_t micro = 0; micro < engine_micro_steps(&e->model) && rc == VRAM_OK; micro++) {
-        unsigned reel = micro ? ENGINE_AGAIN : it ? ENGINE_NEXT : ENGINE_FIRST;
-        rc = player_reel(p, &e->reels[reel], trace_phase(TRACE_FORWARD, it, micro),
+        rc = player_reel(p, schedule_reel(e, it, micro), trace_phase(TRACE_FORWARD, it, micro),
                          trace_phase(TRACE_BACKWARD, it, micro));
     }
     return rc;

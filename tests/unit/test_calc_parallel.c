@@ -336,6 +336,62 @@ static void test_pipeline(void **state)
     close_vram(v, &h);
 }
 
+// One forward, one backward: how many micro-batches are under way, and how many there were.
+struct under_way {
+    char phase[32];
+    unsigned now, most, all;
+};
+
+static int under_way_event(void *ctx, const struct vram_event *e)
+{
+    struct under_way *w = ctx;
+    if (!strcmp(w->phase, e->phase) || strncmp(e->phase + 1, "wd:it0.", 7) != 0)
+        return 0;
+    snprintf(w->phase, sizeof w->phase, "%s", e->phase);
+    bool forward = e->phase[0] == 'f';
+    w->now += forward ? 1U : -1U;
+    w->all += forward;
+    w->most = w->now > w->most ? w->now : w->most;
+    return 0;
+}
+
+// Micro-batches go on after those that a stage holds at once: the later ones find the gradients of
+// the first, and no more are under way.
+static void test_pipeline_rounds(void **state)
+{
+    static const struct {
+        const char *words;
+        unsigned held, least, most;
+    } rows[] = {
+        {"gradient_accumulation_steps=4", 4, 4, 4},
+        {"gradient_accumulation_steps=5", 4, 5, 5},
+        {"gradient_accumulation_steps=64", 4, 8, 64},
+        {"gradient_accumulation_steps=64 pipeline_stage=last", 1, 2, 64},
+        {"gradient_accumulation_steps=6 pipeline_schedule=afab", 6, 6, 6},
+    };
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    (void)state;
+    uint64_t peaks[5];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct under_way w = {0};
+        vram_clear(v);
+        set_all(v, "preset=gpt2 vocab_size=256 batch_size=8 pipeline_parallel=4 "
+                   "pipeline_stage=first");
+        set_all(v, rows[i].words);
+        assert_int_equal(vram_run(v), VRAM_OK);
+        peaks[i] = vram_result(v)->peak_live.bytes;
+        assert_int_equal(vram_trace(v, under_way_event, &w), VRAM_OK);
+        assert_int_equal(w.now, 0);
+        assert_int_equal(w.most, rows[i].held);
+        assert_in_range(w.all, rows[i].least, rows[i].most);
+    }
+    // Gradients of three layers and the embedding are there while four micro-batches are.
+    assert_true(peaks[1] > peaks[0] + vram_result(v)->grad_bytes * 9 / 10);
+    assert_int_equal(peaks[2], peaks[1]);
+    close_vram(v, &h);
+}
+
 // ---- what the process has beside the tensors
 // ---------------------------------------------------------
 
@@ -411,6 +467,7 @@ int main(void)
         cmocka_unit_test(test_tensor_parallel),
         cmocka_unit_test(test_context_parallel),
         cmocka_unit_test(test_pipeline),
+        cmocka_unit_test(test_pipeline_rounds),
         cmocka_unit_test(test_wrapping),
         cmocka_unit_test(test_communicators),
     };

@@ -142,10 +142,12 @@ str tree_destination(const struct site *site, str destination, bool *unread, are
     }
     if (str_starts(destination, STR("pathname://")))
         destination = str_slice(destination, 11, destination.len);
-    if (str_starts(destination,
-                   STR("@assets/")))  // what Astro's projects call it, in tsconfig.json
-        destination =
-            arena_join(a, STR("@site/src/"), str_slice(destination, 1, destination.len), STR_NONE);
+    for (size_t i = 0; i < site->tree->alias_count; i++) {
+        const struct tree_alias *x = &site->tree->aliases[i];
+        if (str_starts(destination, x->from))
+            return arena_printf(a, "/%.*s%.*s", STR_ARG(x->to),
+                                STR_ARG(str_slice(destination, x->from.len, destination.len)));
+    }
     if (str_starts(destination, STR("@site/")))
         destination = arena_join(a, STR("/"),
                                  site->tree->folder.len

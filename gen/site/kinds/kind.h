@@ -83,6 +83,11 @@ struct tree_entry {
     uint32_t depth;  // 0 at the top
 };
 
+// What the beginning of a destination stands for: "~/" for "src/".
+struct tree_alias {
+    str from, to;  // to: below the content folder
+};
+
 // What a title of the contents is in another language.
 struct tree_word {
     str language, title, words;
@@ -124,6 +129,8 @@ struct tree {
     size_t redirect_count, redirect_cap;
     struct tree_pattern *patterns;
     size_t pattern_count, pattern_cap;
+    struct tree_alias *aliases;
+    size_t alias_count, alias_cap;
     struct tree_entry *nav;
     size_t nav_count, nav_cap;
     struct tree_word *words;

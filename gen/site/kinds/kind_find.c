@@ -24,6 +24,7 @@ enum {
 // Where a tree's configuration may stand: in its folder, or in one of these.
 static const char *const folders[] = {"",     "docs",  "website", "site", "doc", "documentation",
                                       "book", "guide", "en"};
+enum { FOLDER_COUNT = sizeof folders / sizeof *folders };
 
 const struct tree_kind *kind_named(str name)
 {
@@ -58,6 +59,8 @@ static const struct {
 
 static bool has_mark(struct tree *t, str folder, str mark)
 {
+    if (str_eq(mark, STR(".obsidian")) && folder.len)
+        return false;  // a part of a tree may be edited with it
     if (!kind_has(t, kind_join(t, folder, mark)))
         return false;
     for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) {
@@ -123,20 +126,49 @@ static bool is_of_languages(struct tree *t, const struct tree_kind *forced, str 
     return false;
 }
 
+static bool found_any(struct tree *t, const struct tree_kind *forced, str folder)
+{
+    for (size_t k = 0; k < KIND_COUNT; k++)
+        if ((!forced || forced == &kinds[k]) && found(t, &kinds[k], folder))
+            return true;
+    return false;
+}
+
+// A tree two folders deep, site/docs, packages/website, where there is no other.
+static bool found_deeper(struct tree *t, const struct tree_kind *forced)
+{
+    static const char *const above[] = {"site", "website",  "web",  "www",     "docs",
+                                        "doc",  "packages", "apps", "projects"};
+    str only = STR_NONE;
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof above / sizeof *above; i++)
+        for (size_t k = 1; kind_has_folder(t, str_c(above[i])) && k < FOLDER_COUNT; k++) {
+            str folder = kind_join(t, str_c(above[i]), str_c(folders[k]));
+            if (!kind_is_tag(str_c(folders[k])) && found_any(t, forced, folder))
+                only = folder, count++;
+        }
+    if (count == 1)
+        return found_any(t, forced, only);
+    t->folder = t->config_name = STR_NONE;
+    return false;
+}
+
 static void recognise(struct tree *t, const struct tree_kind *forced)
 {
     const struct tree_kind *mdbook = kind_named(STR("mdbook"));
     str *books;
-    for (size_t f = 0; f < sizeof folders / sizeof *folders; f++)
-        for (size_t k = 0; k < KIND_COUNT; k++)
-            if ((!forced || forced == &kinds[k]) && found(t, &kinds[k], str_c(folders[f]))) {
-                if (is_of_several(t))
-                    t->folder = t->config_name = STR_NONE;
-                return;
-            }
+    for (size_t f = 0; f < FOLDER_COUNT; f++)
+        if (found_any(t, forced, str_c(folders[f]))) {
+            if (is_of_several(t))
+                t->folder = t->config_name = STR_NONE;
+            return;
+        }
     if (is_of_languages(t, forced, STR_NONE) || is_of_languages(t, forced, STR("docs")))
         return;
-    t->kind = forced ? forced : mdbook_books(t, &books) > 1 ? mdbook : PLAIN;
+    bool several = mdbook_books(t, &books) > 1;
+    if (!several && found_deeper(t, forced))
+        return;
+    t->kind = forced ? forced : several ? mdbook : PLAIN;
 }
 
 static void explain_kind(struct tree *t, const struct tree_kind *forced, bool own)
@@ -205,7 +237,9 @@ static void read_host(struct tree *t)
 static bool is_vault(struct tree *t)
 {
     str mark = STR(".obsidian");
-    bool found = kind_has_folder(t, mark) || kind_has_folder(t, kind_path(t, mark));
+    bool found = kind_has_folder(t, kind_path(t, mark));
+    for (size_t i = 0; i < FOLDER_COUNT && !found; i++)
+        found = kind_has_folder(t, kind_join(t, str_c(folders[i]), mark));
     for (size_t i = 0; i < t->root_count && !found; i++)
         found = kind_has_folder(t, kind_join(t, t->roots[i].folder, mark));
     return found;

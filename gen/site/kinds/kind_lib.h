@@ -59,6 +59,8 @@ void kind_word(struct tree *t, str language, str title, str words);
 void kind_static(struct tree *t, str folder);   // when it is there
 void kind_include(struct tree *t, str folder);  // where included files are
 void kind_append(struct tree *t, str path);     // of a file that every page ends with
+// What tsconfig.json beside the configuration says of paths: {"~/*": ["src/*"]}.
+void kind_aliases(struct tree *t);
 void kind_ignore(struct tree *t, str pattern);
 // The same below a folder; an empty pattern, whose value is not known, is none.
 void kind_ignore_below(struct tree *t, str folder, str pattern);

@@ -102,6 +102,7 @@ void starlight_read(struct tree *t)
     kind_static(t, kind_path(t, STR("public")));
     t->includes = INCLUDE_MDX;
     t->include_root = kind_path(t, STR("src"));
+    kind_aliases(t);
     kind_redirects(t, js_value(&js, STR("redirects")));
     t->title = kind_script_text(&js, "title");
     t->description = kind_script_text(&js, "description");

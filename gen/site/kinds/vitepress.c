@@ -151,6 +151,35 @@ static str locale_name(str key)
     return key.len ? key : STR("root");
 }
 
+// Languages that the configuration names in quotes, 'zh-TW': {...}, where only a program knows
+// whether they are published.
+static void read_named(struct tree *t, str src)
+{
+    str *names;
+    for (size_t i = 0, n = kind_folders(t, src, &names); t->root_count && i < n; i++) {
+        str folder = kind_join(t, src, names[i]);
+        bool known = !kind_is_tag(names[i]);
+        for (size_t k = 0; k < t->root_count && !known; k++)
+            known = str_eq(t->roots[k].folder, folder);
+        str key = arena_join(t->a, names[i], STR("':"), STR_NONE),
+            quoted = arena_join(t->a, names[i], STR("\":"), STR_NONE);
+        if (!known && (str_search(t->config, key) < t->config.len ||
+                       str_search(t->config, quoted) < t->config.len))
+            kind_root(t, folder, names[i], STR_NONE, names[i]);
+    }
+}
+
+// Where no locale is at the root the first one is the source's.
+static void take_first(struct tree *t, const struct yaml_node *locales)
+{
+    bool listed = locales && locales->kind == YAML_MAP,
+         at_root = listed && (kind_value(locales, STR("root")) || kind_value(locales, STR("/")));
+    if (!t->assumed || !listed || at_root || !t->root_count)
+        return;
+    t->source_language = t->roots[0].language;
+    t->assumed = false;
+}
+
 static void read_locales(struct tree *t, str src, const struct yaml_node *locales, str moved)
 {
     str root_language = kind_text(locales, "root.lang");
@@ -168,6 +197,8 @@ static void read_locales(struct tree *t, str src, const struct yaml_node *locale
             continue;
         kind_root(t, folder, plain_tag(name, lang), STR_NONE, name);
     }
+    read_named(t, src);
+    take_first(t, locales);
     bool several = t->root_count > 0;
     str folder =
         moved.len && kind_has_folder(t, kind_join(t, src, moved)) ? kind_join(t, src, moved) : src;

@@ -122,6 +122,11 @@ const char *include_find_file(struct including *g, const struct include_source *
         return read_file(g, join(g, t->folder, str_slice(path, 6, path.len)), out);
     if (t->includes == INCLUDE_MDX && str_starts(path, STR("/")))
         return read_file(g, join(g, t->folder, path), out);
+    for (size_t i = 0; i < t->alias_count; i++)
+        if (str_starts(path, t->aliases[i].from))
+            return read_file(
+                g, join(g, t->aliases[i].to, str_slice(path, t->aliases[i].from.len, path.len)),
+                out);
     if (str_starts(path, STR("@/")) || str_starts(path, STR("~/")))
         return read_file(g, join(g, t->include_root, str_slice(path, 2, path.len)), out);
     if (str_starts(path, STR("@")))  // a folder of VuePress's configuration, by its own name
@@ -355,7 +360,8 @@ static void put_rules(struct including *g, const struct include_source *s)
 // Whether a text may name a file, in the way that the tree includes them.
 static bool may_include(const struct site *site, str text)
 {
-    static const str parts[] = {STR(".mdx\""), STR(".mdx'"), STR(".md\""), STR(".md'")};
+    static const str parts[] = {STR(".mdx\""), STR(".mdx'"),    STR(".md\""),
+                                STR(".md'"),   STR(".astro\""), STR(".astro'")};
     static const str marks[] = {
         [INCLUDE_SNIPPETS] = STR("8<-"),        [INCLUDE_MDBOOK] = STR("{{#"),
         [INCLUDE_VITEPRESS] = STR("@include:"), [INCLUDE_GITBOOK] = STR("include"),
@@ -365,7 +371,8 @@ static bool may_include(const struct site *site, str text)
         return true;
     if (how == INCLUDE_NOTHING)
         return false;
-    for (size_t i = 0; how == INCLUDE_MDX && i < 4 && str_search(text, STR("import ")) < text.len;
+    for (size_t i = 0; how == INCLUDE_MDX && i < sizeof parts / sizeof *parts &&
+                       str_search(text, STR("import ")) < text.len;
          i++)
         if (str_search(text, parts[i]) < text.len)
             return true;

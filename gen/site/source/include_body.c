@@ -19,6 +19,39 @@ static str without_empty_lines(str s)
     return str_slice(s, from, s.len);
 }
 
+// Words of a program, of which \` and \$ are signs.
+static str unescaped(str s, arena *a)
+{
+    buf b = BUF_INIT;
+    for (size_t i = 0; i < s.len; i++) {
+        i += s.ptr[i] == '\\' && i + 1 < s.len;
+        buf_char(&b, s.ptr[i]);
+    }
+    str out = arena_str(a, buf_view(&b));
+    buf_free(&b);
+    return out;
+}
+
+// Puts a listing in as a fence, behind an indentation. in: where its words stand, or its own file.
+static void put_code(struct including *g, const struct include_source *s, size_t at,
+                     const struct include_listing *l, struct include_source in, str indent)
+{
+    if (l->escaped)
+        in.text = unescaped(l->words, g->a);
+    str shown = without_empty_lines(l->path.len || l->escaped ? in.text : l->words);
+    size_t from = (size_t)(shown.ptr - in.text.ptr);
+    size_t ticks = include_longest_ticks(shown) < 3 ? 3 : include_longest_ticks(shown) + 1;
+    include_put_fence(g, s, at, l->language.len ? l->language : include_extension_of(in.path),
+                      ticks, indent);
+    include_put_made(g, s, at, STR("\n"));
+    g->depth++;
+    include_put_lines(g, &in, from, from + shown.len, indent);
+    g->depth--;
+    include_put_made(g, s, at, STR("\n"));
+    include_put_fence(g, s, at, STR_NONE, ticks, indent);
+    include_put_made(g, s, at, STR("\n"));
+}
+
 // A listing of MDX whose component stands alone on its lines becomes a fence. Where the next line
 // is; at when there is none, or its file cannot be read: the component is shown as others are.
 static size_t put_listing(struct including *g, const struct include_source *s, size_t at)
@@ -32,20 +65,38 @@ static size_t put_listing(struct including *g, const struct include_source *s, s
         str_trim(str_slice(s->text, l.end, include_line_end(s->text, l.end))).len ||
         (l.path.len && include_find_file(g, s, l.path, &in)))
         return at;
-    str shown = without_empty_lines(l.path.len ? in.text : l.words),
-        indent = str_slice(s->text, at, head);
-    size_t from = (size_t)(shown.ptr - in.text.ptr);
-    size_t ticks = include_longest_ticks(shown) < 3 ? 3 : include_longest_ticks(shown) + 1;
-    include_put_fence(g, s, at, l.language.len ? l.language : include_extension_of(in.path), ticks,
-                      indent);
-    include_put_made(g, s, at, STR("\n"));
-    g->depth++;
-    include_put_lines(g, &in, from, from + shown.len, indent);
-    g->depth--;
-    include_put_made(g, s, at, STR("\n"));
-    include_put_fence(g, s, at, STR_NONE, ticks, indent);
-    include_put_made(g, s, at, STR("\n"));
+    put_code(g, s, at, &l, in, str_slice(s->text, at, head));
     return include_line_end(s->text, l.end);
+}
+
+// A component of Astro that shows nothing but a listing; false for any other.
+static bool put_component(struct including *g, const struct include_source *s, size_t at,
+                          struct include_source in, str indent)
+{
+    struct include_listing l;
+    struct include_source component = in;
+    if (!include_component(in.text, &g->searched, &l) ||
+        (l.path.len && include_find_file(g, &component, l.path, &in)))
+        return false;
+    put_code(g, s, at, &l, in, indent);
+    return true;
+}
+
+// Where a part's text begins, behind its front matter and the imports at its head.
+static size_t behind_imports(str text)
+{
+    size_t at = include_behind_front(text), from = at;
+    bool open = false;
+    for (; at < text.len; at = include_line_end(text, at)) {
+        str line = str_trim(include_line_at(text, at));
+        bool begins = str_starts(line, STR("import "));
+        if (!open && !begins && line.len)
+            break;
+        open =
+            (open || begins) && str_find(line, '\'') == line.len && str_find(line, '"') == line.len;
+        from = open ? from : include_line_end(text, at);
+    }
+    return from;
 }
 
 // A component that stands alone on its lines and is a file of MDX becomes that file's text. The
@@ -62,13 +113,15 @@ static size_t put_part(struct including *g, const struct include_source *s, size
         str_trim(str_slice(s->text, end, include_line_end(s->text, end))).len ||
         include_find_file(g, s, path, &in))
         return at;
-    size_t from = include_behind_front(in.text);
+    str indent = str_slice(s->text, at, head);
+    if (str_ends(path, STR(".astro")))
+        return put_component(g, s, at, in, indent) ? include_line_end(s->text, end) : at;
     g->depth++;
     include_put_made(g, s, at, STR("\n"));
     if (head == at)
-        include_put_mdx(g, &in, from);
+        include_put_mdx(g, &in, include_behind_front(in.text));
     else
-        include_put_lines(g, &in, from, in.text.len, str_slice(s->text, at, head));
+        include_put_lines(g, &in, behind_imports(in.text), in.text.len, indent);
     include_put_made(g, s, at, STR("\n\n"));
     g->depth--;
     return include_line_end(s->text, end);

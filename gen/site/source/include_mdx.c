@@ -24,18 +24,22 @@ static size_t name_length(str s)
 }
 
 // The words between the quotes or backticks at the head of s; *end is behind them. False when there
-// are none, or a program would fill them in.
-static bool read_words(str s, str *words, size_t *end)
+// are none, or a program would fill them in. escaped: set when a sign of them is written with a
+// backslash; NULL: none may be.
+static bool read_words(str s, str *words, size_t *end, bool *escaped)
 {
     char quote = s.len ? s.ptr[0] : 0;
     size_t n = 1;
     if (!quote || !strchr("\"'`", quote))
         return false;
     while (n < s.len && s.ptr[n] != quote) {
-        if (s.ptr[n] == '\\' || (quote != '`' && s.ptr[n] == '\n') ||
+        bool sign = s.ptr[n] == '\\' && escaped && n + 1 < s.len && strchr("`$\\", s.ptr[n + 1]);
+        if ((s.ptr[n] == '\\' && !sign) || (quote != '`' && s.ptr[n] == '\n') ||
             (quote == '`' && str_starts(str_slice(s, n, s.len), STR("${"))))
             return false;
-        n++;
+        if (sign)
+            *escaped = true;
+        n += 1 + sign;
     }
     *words = str_slice(s, 1, n), *end = n + 1;
     return n < s.len;
@@ -65,7 +69,7 @@ static bool imported(str text, str name, str *path)
             continue;
         rest = str_trim(str_slice(rest, name.len, rest.len));
         if (str_starts(rest, STR("from ")) &&
-            read_words(str_trim(str_slice(rest, 5, rest.len)), path, &end))
+            read_words(str_trim(str_slice(rest, 5, rest.len)), path, &end, NULL))
             return path->len > 0;
     }
     return false;
@@ -83,17 +87,17 @@ static bool imported_raw(str text, str name, str *path)
     return raw && path->len;
 }
 
-// The words of export const name = `words`.
-static bool exported(str text, str name, str *words)
+// The words of export const name = `words`, or behind other words than export const.
+static bool declared(str text, str lead, str name, struct include_listing *out)
 {
     str rest;
     size_t at = 0, end;
-    while (next_line_with(text, &at, STR("export const "), &rest)) {
+    while (next_line_with(text, &at, lead, &rest)) {
         if (!str_starts(rest, name) || name_length(rest) != name.len)
             continue;
         rest = str_trim(str_slice(rest, name.len, rest.len));
         return str_starts(rest, STR("=")) &&
-               read_words(str_trim(str_slice(rest, 1, rest.len)), words, &end);
+               read_words(str_trim(str_slice(rest, 1, rest.len)), &out->words, &end, &out->escaped);
     }
     return false;
 }
@@ -118,12 +122,14 @@ static bool read_value(str text, str value, struct include_listing *out)
     bool braces = str_starts(value, STR("{"));
     if (braces)
         value = str_trim(str_slice(value, 1, value.len));
-    if (read_words(value, &out->words, &end))
+    if (read_words(value, &out->words, &end, NULL))
         return !braces || str_starts(str_trim(str_slice(value, end, value.len)), STR("}"));
     str name = str_slice(value, 0, name_length(value));
     bool alone =
         braces && name.len && str_starts(str_trim(str_slice(value, name.len, value.len)), STR("}"));
-    return alone && (imported_raw(text, name, &out->path) || exported(text, name, &out->words));
+    return alone && (imported_raw(text, name, &out->path) ||
+                     declared(text, STR("export const "), name, out) ||
+                     declared(text, STR("const "), name, out));
 }
 
 bool include_listing(str text, size_t at, size_t *searched, struct include_listing *out)
@@ -138,7 +144,7 @@ bool include_listing(str text, size_t at, size_t *searched, struct include_listi
     *out = (struct include_listing){.end = at + tag};
     str head = str_slice(rest, 0, tag),
         language = value_of(head, block ? STR("language") : STR("lang"));
-    if (read_words(language, &ignored, &end))
+    if (read_words(language, &ignored, &end, NULL))
         out->language = ignored;
     if (!tag)
         return false;
@@ -147,6 +153,15 @@ bool include_listing(str text, size_t at, size_t *searched, struct include_listi
     size_t last = str_search(rest, close);
     out->end = at + last + close.len;
     return last < rest.len && read_value(text, str_trim(str_slice(rest, tag, last)), out);
+}
+
+bool include_component(str text, size_t *searched, struct include_listing *out)
+{
+    size_t at = str_starts(text, STR("---\n")) ? str_search(text, STR("\n---\n")) + 5 : text.len;
+    while (at < text.len && strchr(" \t\r\n", text.ptr[at]))
+        at++;
+    return at < text.len && include_listing(text, at, searched, out) &&
+           !str_trim(str_slice(text, out->end, text.len)).len;
 }
 
 bool include_partial(str text, size_t at, size_t *searched, str *path, size_t *end)
@@ -159,7 +174,8 @@ bool include_partial(str text, size_t at, size_t *searched, str *path, size_t *e
     *searched += MD_MAX_RAW + text.len;
     size_t tag = md_jsx_end(rest, 0, MD_MAX_RAW);
     if (!tag || !imported(text, name, path) ||
-        !(str_ends(*path, STR(".mdx")) || str_ends(*path, STR(".md"))))
+        !(str_ends(*path, STR(".mdx")) || str_ends(*path, STR(".md")) ||
+          str_ends(*path, STR(".astro"))))
         return false;
     if (str_ends(str_slice(rest, 0, tag), STR("/>")))
         return *end = at + tag, true;

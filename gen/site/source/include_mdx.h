@@ -10,6 +10,7 @@ struct include_listing {
     str path;      // of the file that the page imports as text, as it is written; "" for words
     str words;     // that stand in the page itself
     str language;  // "" for the file's own
+    bool escaped;  // words are as a program writes them: \` and \$ are ` and $
 };
 
 // The listing whose component begins at text[at], at the head of a line. False when there is none,
@@ -17,9 +18,13 @@ struct include_listing {
 // the page so far; past 64 MiB no further listing is found.
 bool include_listing(str text, size_t at, size_t *searched, struct include_listing *out);
 
-// The part of pages whose component begins at text[at], <Part /> of import Part from "./_part.mdx":
-// its path as it is written, and the end behind the component. Props are not filled in. searched:
-// as above.
+// The listing that is all that a component of Astro shows, whose file is text: <Code code={code} />
+// below const code = `words`. False for any other component.
+bool include_component(str text, size_t *searched, struct include_listing *out);
+
+// The part of pages whose component begins at text[at], <Part /> of import Part from "./_part.mdx",
+// or from "./Part.astro": its path as it is written, and the end behind the component. Props are
+// not filled in. searched: as above.
 bool include_partial(str text, size_t at, size_t *searched, str *path, size_t *end);
 
 #endif

@@ -249,6 +249,70 @@ static str folder_above(str path, const struct spot *s)
     return s->form == NAME_FOLDER ? str_slice(path, 0, s->from) : path_folder_slash(path);
 }
 
+// What a folder of languages is called whose source lies beside it: index.md, lang/fr/index.md.
+static bool is_holder(str folder)
+{
+    static const str names[] = {
+        STR("lang"), STR("langs"),   STR("languages"),    STR("translations"),  STR("translation"),
+        STR("i18n"), STR("locales"), STR("localization"), STR("localizations"), STR("l10n")};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_eq_nocase(folder, names[i]))
+            return true;
+    return false;
+}
+
+// "01_Hello_ja/readme.md" of a folder of Japanese is 01_Hello/readme.md.
+static str without_tails(str path, str tag, arena *a)
+{
+    buf b = BUF_INIT;
+    str part;
+    while (str_cut(&path, '/', &part)) {
+        size_t end = part.len > tag.len + 1 ? part.len - tag.len : 0;
+        bool tail = end && path.len && is_joint(part.ptr[end - 1]) &&
+                    str_eq_nocase(str_slice(part, end, part.len), tag);
+        buf_str(&b, tail ? str_slice(part, 0, end - 1) : part);
+        if (path.len)
+            buf_char(&b, '/');
+    }
+    str out = arena_str(a, buf_view(&b));
+    buf_free(&b);
+    return out;
+}
+
+// The first of the names that the page of a folder has which is there; "" for none.
+static str page_of_folder(const struct names *n, str folder, arena *a)
+{
+    static const str pages[] = {STR("README.md"), STR("readme.md"), STR("Readme.md"),
+                                STR("index.md")};
+    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
+        str path = arena_join(a, folder, pages[i], STR_NONE);
+        if (map_has(&n->paths, path))
+            return path;
+    }
+    return STR_NONE;
+}
+
+// The path of the source's page that a page below such a folder is a translation of: of
+// lang/fr/a.md and lang/a.fr.md it is a.md, of lang/fr.md the folder's own page. "" for none.
+static str held_source(const struct names *n, str path, const struct spot *s, arena *a)
+{
+    bool folder = s->form == NAME_FOLDER;
+    size_t end = folder ? (s->from ? s->from - 1 : 0) : str_rfind(path, '/');
+    str above = end == path.len ? STR_NONE : str_slice(path, 0, end);
+    size_t name = path_name_at(above);
+    bool held = is_holder(str_slice(above, name, above.len)) && !str_eq_nocase(s->tag, STR("en"));
+    if (!held || s->form == NAME_FOLDER_SUFFIX)
+        return STR_NONE;
+    str outside = str_slice(path, 0, name);
+    if (s->form == NAME_STEM)
+        return page_of_folder(n, outside, a);
+    str below = folder ? without_tails(str_slice(path, s->to, path.len), s->tag, a)
+                       : arena_join(a, str_slice(path, end + 1, s->from),
+                                    str_slice(path, s->to, path.len), STR_NONE);
+    str source = arena_join(a, outside, below, STR_NONE);
+    return map_has(&n->paths, source) ? source : STR_NONE;
+}
+
 static void learn(struct names *n, str path, const struct spot *s, buf *b)
 {
     bool is_new;
@@ -269,6 +333,11 @@ static void learn(struct names *n, str path, const struct spot *s, buf *b)
             level_of(n, (char)('0' + s->form), folder_above(path, s), b)->paired = true;
         return;
     }
+    struct level *l = s->form == NAME_FOLDER
+                          ? level_of(n, (char)('0' + s->form), folder_above(path, s), b)
+                          : NULL;
+    if (l && !l->others.count && held_source(n, path, s, n->arena).len)
+        l->beside = l->paired = true;  // translations/fr/a.md beside a.md
     bool beside = s->form == NAME_FOLDER_SUFFIX || s->form == NAME_SUFFIX;
     if (map_has(&n->listed, s->tag) && s->form != NAME_DASH) {
         believe(n, path, s, b);
@@ -277,7 +346,6 @@ static void learn(struct names *n, str path, const struct spot *s, buf *b)
     } else if (s->form == NAME_FOLDER && !is_folder_page(stem_of(path)) &&
                stands_beside(n, path, s, b)) {
         believe(n, path, s, b);
-        struct level *l = level_of(n, (char)('0' + s->form), folder_above(path, s), b);
         l->beside = l->paired = true;
     }
 }
@@ -378,50 +446,6 @@ struct name names_plain(str path, arena *a)
     struct name out = {.form = NAME_PLAIN, .key = str_slice(path, 0, path_ending_at(path))};
     out.key = names_strip_post(out.key, &out.date, a);
     return out;
-}
-
-// What a folder of languages is called whose source lies beside it: index.md, lang/fr/index.md.
-static bool is_holder(str folder)
-{
-    static const str names[] = {STR("lang"), STR("langs"),   STR("languages"), STR("translations"),
-                                STR("i18n"), STR("locales"), STR("l10n")};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (str_eq(folder, names[i]))
-            return true;
-    return false;
-}
-
-// The first of the names that the page of a folder has which is there; "" for none.
-static str page_of_folder(const struct names *n, str folder, arena *a)
-{
-    static const str pages[] = {STR("README.md"), STR("readme.md"), STR("Readme.md"),
-                                STR("index.md")};
-    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
-        str path = arena_join(a, folder, pages[i], STR_NONE);
-        if (map_has(&n->paths, path))
-            return path;
-    }
-    return STR_NONE;
-}
-
-// The path of the source's page that a page below such a folder is a translation of: of
-// lang/fr/a.md and lang/a.fr.md it is a.md, of lang/fr.md the folder's own page. "" for none.
-static str held_source(const struct names *n, str path, const struct spot *s, arena *a)
-{
-    bool folder = s->form == NAME_FOLDER;
-    size_t end = folder ? (s->from ? s->from - 1 : 0) : str_rfind(path, '/');
-    str above = end == path.len ? STR_NONE : str_slice(path, 0, end);
-    size_t name = path_name_at(above);
-    bool held = is_holder(str_slice(above, name, above.len)) && !str_eq_nocase(s->tag, STR("en"));
-    if (!held || s->form == NAME_FOLDER_SUFFIX)
-        return STR_NONE;
-    str outside = str_slice(path, 0, name);
-    if (s->form == NAME_STEM)
-        return page_of_folder(n, outside, a);
-    size_t from = folder ? s->to : end + 1;
-    str source = arena_join(a, outside, str_slice(path, from, folder ? path.len : s->from),
-                            folder ? STR_NONE : str_slice(path, s->to, path.len));
-    return map_has(&n->paths, source) ? source : STR_NONE;
 }
 
 struct name names_split(const struct names *n, str path, str lang, arena *a)

@@ -147,7 +147,9 @@ static void sort_files(struct site *site)
         const struct fs_entry *f = &site->files.items[i];
         str url;
         if (publish_at_root(f->path, &url)) {
-            statics_add(site, f->path, site_path(site, f->path, &site->arena), url, &f->stat);
+            // public/CNAME is what another generator publishes, and not the CNAME beside it
+            if (!site_is_others(site) || !statics_has(site, url))
+                statics_add(site, f->path, site_path(site, f->path, &site->arena), url, &f->stat);
         } else if (tree_is_page(site->tree, f->path) && !is_resource(&bundles, f->path)) {
             struct page *p = &pages[site->page_count];
             *p = (struct page){.source = f->path,

@@ -17,6 +17,14 @@ void statics_add(struct site *site, str name, str path, str url, const struct fs
     site->statics[site->static_count++] = (struct static_file){name, path, url, *stat};
 }
 
+bool statics_has(const struct site *site, str url)
+{
+    for (size_t i = 0; i < site->static_count; i++)
+        if (str_eq(site->statics[i].url, url))
+            return true;
+    return false;
+}
+
 static bool is_ignored(const struct settings *s, const char *name)
 {
     for (size_t i = 0; i < s->ignore_count; i++)

@@ -54,7 +54,7 @@ flip() { # flip FILE AT BIT
     ! cmp -s flipped "$1" && cat flipped >"$1"
 }
 tried=0 wrong=0 cut=0
-vram -o out; cp -R $folder kept; end=$(size)
+vram -o out -f; cp -R $folder kept; end=$(size)
 page en d2 believed; vram -o out && grep -q ' 2 rendered' log && good 'what is whole is believed' || bad 'what is whole is not believed'
 rm -rf $folder; cp -R kept $folder
 while [ $cut -lt "$end" ]; do
@@ -80,22 +80,37 @@ head -c 60000 /dev/zero >$cache; try 'zeros'
 rm $cache; mkdir $cache; try 'a folder'
 [ $wrong -ne 0 ] || good 'bytes that were never a cache'
 
-# The texts of a language, which its search index is made of again when one of its pages changes.
-texts() { set -- $folder/texts-"$1"-*; [ $# -eq 1 ] && [ -f "$1" ] && echo "$1"; }
-tried=0 wrong=0
-for tag in en de; do
-    for at in 0 9 1000; do flip "$(texts $tag)" $at 3; try "a bit of byte $at of the texts of $tag"; done
-    for cut in 0 7 8 1000; do head -c $cut kept/texts-$tag-* >"$(texts $tag)"; try "texts of $tag cut at $cut"; done
-    rm "$(texts $tag)"; try "no texts of $tag"
-    at=$(texts $tag); rm "$at"; mkdir "$at"; try "a folder as texts of $tag"
-done
+# The texts of all pages, which a search index is made of again when one of its pages changes.
+texts() { set -- $folder/texts-*; [ $# -eq 1 ] && [ -f "$1" ] && echo "$1"; }
+tried=0 wrong=0 all=$(wc -c <"$(texts)")
+for at in 0 1 9 1000 $((all / 2)) $((all - 1)); do flip "$(texts)" $at 3; try "a bit of byte $at of the texts"; done
+for cut in 0 1 8 1000 $((all - 1)); do head -c $cut kept/texts-* >"$(texts)"; try "texts cut at $cut"; done
+rm "$(texts)"; try 'no texts'
+at=$(texts); rm "$at"; mkdir "$at"; try 'a folder as texts'
 [ $wrong -ne 0 ] || good "texts damaged in $tried ways"
-page en d3 7; vram -o out; before=$(texts de)
-page en d3 8; vram -o out && grep -q ' 2 rendered' log && [ "$(texts de)" = "$before" ] && texts en >log && same &&
-    good 'a language whose pages are the same keeps its texts' || bad 'texts of a language'
+vram -o out; touch "$(texts)"; page en d2 touched; vram -o out && grep -q ' 2 rendered' log && same && good 'texts with another date are believed' ||
+    bad 'texts with another date are not believed'
+page en d3 7; vram -o out; before=$(texts)
+echo 'what a killed build has added' >>"$before"
+page en d3 8; vram -o out && grep -q ' 2 rendered' log && [ "$(texts)" = "$before" ] && texts >log && same &&
+    good 'what a killed build has added to the texts is cut off' || bad 'texts that a killed build has added to'
 page en d4 9; echo '[x](gone.md)' >>content/en/d4.md
-! vram -o out --strict && page en d4 10 && vram -o out && grep -q ' 2 rendered' log && texts en >log && same &&
+! vram -o out --strict && page en d4 10 && vram -o out && grep -q ' 2 rendered' log && texts >log && same &&
     good 'a build that fails leaves the last texts' || bad 'a build that fails loses texts'
+
+# A long page that changes again and again does not make the file grow without an end.
+long() { page en d5 "$1"; LC_ALL=C awk -v s="$1" 'BEGIN { for (; n < 60000; n++) { s = (s * 16807 + 11) % 2147483647; print "w" s % 5000 } }' >>content/en/d5.md; }
+long 1; vram -o out; one=$(wc -c <"$(texts)"); n=2
+while [ $n -lt 14 ]; do long $n; vram -o out || bad 'a long page'; n=$((n + 1)); done
+[ "$(wc -c <"$(texts)")" -lt $((4 * one + 1048576)) ] && same && page en d6 1 && vram -o out && grep -q ' 2 rendered' log && same &&
+    good 'texts of pages that have changed are thrown away' || bad "texts grow from $one to $(wc -c <"$(texts)")"
+sed -i '/^search/d' site.yaml
+for search in none titles full; do
+    { sed '/^search/d' site.yaml; echo "search: $search"; } >x; mv x site.yaml
+    page en d1 $search; vram -o out && same || bad "search: $search"
+done
+vram -o out -f; page en d1 again; vram -o out && grep -q ' 2 rendered' log && same && good 'search is turned on later' || bad 'search that is turned on later'
+sed -i '/^search/d' site.yaml; vram -o out
 
 # A folder with somebody's files is no cache: what is called as the cache's own stays, too.
 mkdir -p mine/cache mine/texts-of-mine; echo keep >mine/cache/file; cp mine/cache/file mine/texts-of-mine/

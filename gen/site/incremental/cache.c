@@ -23,12 +23,17 @@ char *cache_path(str dir, const char *name, buf *b)
     return b->ptr;
 }
 
+static void read_stat(struct unpack *u, struct fs_stat *s)
+{
+    s->size = unpack_uint(u);
+    s->inode = unpack_uint(u);
+    s->mtime_ns = (int64_t)unpack_u64(u);
+    s->ctime_ns = (int64_t)unpack_u64(u);
+}
+
 static void read_file(struct unpack *u, struct cache_file *f)
 {
-    f->stat.size = unpack_uint(u);
-    f->stat.inode = unpack_uint(u);
-    f->stat.mtime_ns = (int64_t)unpack_u64(u);
-    f->stat.ctime_ns = (int64_t)unpack_u64(u);
+    read_stat(u, &f->stat);
     f->meta = unpack_str(u);
     if (!f->meta.len)
         return;
@@ -64,6 +69,8 @@ static void read_numbers(struct cache *c, struct unpack *u)
     c->said = unpack_str(u);
     c->catalogs = unpack_str(u);
     c->assets = unpack_str(u);
+    c->texts.name = unpack_u64(u);
+    read_stat(u, &c->texts.stat);
 }
 
 // All lists, each entry behind the name that it keeps.
@@ -92,12 +99,6 @@ static void read_lists(struct cache *c, struct unpack *u)
     for (size_t i = 0; i < c->folder_count && !u->bad; i++) {
         c->folders[i].path = unpack_str(u);
         c->folders[i].mtime_ns = (int64_t)unpack_u64(u);
-    }
-    c->text_count = unpack_count(u);
-    c->texts = arena_new(&c->arena, struct cache_texts, c->text_count);
-    for (size_t i = 0; i < c->text_count && !u->bad; i++) {
-        c->texts[i].tag = unpack_str(u);
-        c->texts[i].digest = unpack_u64(u);
     }
 }
 
@@ -157,9 +158,6 @@ void cache_close(struct cache *c)
 {
     if (!c)
         return;
-    for (size_t i = 0; i < c->text_count; i++)
-        if (c->texts[i].bytes.len)
-            munmap((void *)(uintptr_t)c->texts[i].bytes.ptr, c->texts[i].bytes.len);
     if (c->bytes != MAP_FAILED)
         munmap(c->bytes, c->len);
     arena_free(&c->arena);

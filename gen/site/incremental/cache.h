@@ -1,5 +1,5 @@
 // What the last build read and wrote, kept outside the output: one file, mapped into memory, and
-// one of texts a language (texts.h), believed only when whole.
+// one of texts (texts.h), believed only when whole.
 #ifndef GEN_SITE_CACHE_H
 #define GEN_SITE_CACHE_H
 
@@ -27,12 +27,10 @@ struct cache_folder {
     str path;
     int64_t mtime_ns;
 };  // of the output
-// The texts of a language's pages, see texts.h. bytes: their file, once it is open.
+// The file of texts, see texts.h, as the build left it. name: 0 where there is none.
 struct cache_texts {
-    str tag;
-    uint64_t digest;
-    str bytes;
-    struct map by_url;
+    uint64_t name;
+    struct fs_stat stat;
 };
 
 struct cache {
@@ -55,8 +53,7 @@ struct cache {
     struct map output_by_url;  // filled when the first is looked for
     struct cache_folder *folders;
     size_t folder_count;
-    struct cache_texts *texts;
-    size_t text_count;
+    struct cache_texts texts;
     arena arena;
 };
 
@@ -78,7 +75,7 @@ int cache_lock(str dir);
 
 // What reading and writing share (cache.c, cache_write.c): a magic word, the program, a checksum of
 // all that follows, in pieces of CACHE_PIECE bytes and a shorter last one.
-#define CACHE_MAGIC "vramdocA"
+#define CACHE_MAGIC "vramdocB"
 enum { CACHE_HEADER = 24, CACHE_PIECE = 256 * 1024 };
 // The checksum of a piece and of all before it, whose sum is before; 0 at the beginning.
 uint64_t cache_sum(uint64_t before, str piece);

@@ -8,12 +8,17 @@
 #include "gen/site/incremental/cache.h"
 #include "gen/base/packed_values.h"
 
+static void pack_stat(buf *out, const struct fs_stat *s)
+{
+    pack_uint(out, s->size);
+    pack_uint(out, s->inode);
+    pack_u64(out, (uint64_t)s->mtime_ns);
+    pack_u64(out, (uint64_t)s->ctime_ns);
+}
+
 static void pack_file(buf *out, const struct cache_file *f)
 {
-    pack_uint(out, f->stat.size);
-    pack_uint(out, f->stat.inode);
-    pack_u64(out, (uint64_t)f->stat.mtime_ns);
-    pack_u64(out, (uint64_t)f->stat.ctime_ns);
+    pack_stat(out, &f->stat);
     pack_str(out, f->meta);
     if (!f->meta.len)
         return;
@@ -49,6 +54,8 @@ static void pack_numbers(buf *out, const struct cache *c)
     pack_str(out, c->said);
     pack_str(out, c->catalogs);
     pack_str(out, c->assets);
+    pack_u64(out, c->texts.name);
+    pack_stat(out, &c->texts.stat);
 }
 
 // The file on its way: what is packed goes out in pieces, so that no build holds its cache whole.
@@ -91,11 +98,6 @@ static void pack_lists(struct writer *w, const struct cache *c)
     for (size_t i = 0; i < c->folder_count; i++) {
         pack_str(next(w), c->folders[i].path);
         pack_u64(&w->waiting, (uint64_t)c->folders[i].mtime_ns);
-    }
-    pack_uint(next(w), c->text_count);
-    for (size_t i = 0; i < c->text_count; i++) {
-        pack_str(next(w), c->texts[i].tag);
-        pack_u64(&w->waiting, c->texts[i].digest);
     }
 }
 

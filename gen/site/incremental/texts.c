@@ -1,122 +1,146 @@
-// Files of texts: a checksum, then address and text of each page.
+// The file of texts: opened, appended to by several workers at once, mapped.
 #include "gen/site/incremental/texts.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
-
-#include "gen/base/packed_values.h"
 
 #define PREFIX "texts-"
 
-static char *path_of(str dir, str tag, uint64_t digest, buf *out)
+static char *path_of(str dir, uint64_t name, buf *out)
 {
-    buf name = BUF_INIT;
-    buf_printf(&name, PREFIX "%.*s-%016llx", STR_ARG(tag), (unsigned long long)digest);
-    char *path = cache_path(dir, name.ptr, out);
-    buf_free(&name);
+    buf file = BUF_INIT;
+    buf_printf(&file, PREFIX "%016llx", (unsigned long long)name);
+    char *path = cache_path(dir, file.ptr, out);
+    buf_free(&file);
     return path;
 }
 
-static bool open_one(str dir, struct cache_texts *t)
+// A name that no earlier build's cache has.
+static uint64_t new_name(void)
 {
-    buf path = BUF_INIT;
-    struct stat st;
-    int fd = open(path_of(dir, t->tag, t->digest, &path), O_RDONLY | O_CLOEXEC);
-    buf_free(&path);
-    if (fd < 0)
-        return false;
-    if (fstat(fd, &st) == 0 && (size_t)st.st_size >= sizeof(uint64_t)) {
-        void *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (bytes != MAP_FAILED)
-            t->bytes = (str){bytes, (size_t)st.st_size};
-    }
-    close(fd);
-    struct unpack u = unpack_from(t->bytes);
-    uint64_t sum = unpack_u64(&u);
-    return !u.bad && sum == str_hash((str){u.at, (size_t)(u.end - u.at)});
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-bool texts_open(str dir, struct cache *c)
+static int open_new(const char *path)
 {
-    for (size_t i = 0; i < c->text_count; i++)
-        if (!open_one(dir, &c->texts[i]))
-            return false;
+    if (fs_remove_tree(path) < 0)  // whatever it is
+        return -1;
+    return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+}
+
+// What a build that failed has added is cut off.
+static int open_old(const char *path, uint64_t size)
+{
+    struct stat st;
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return -1;
+    bool good = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size >= size;
+    if (good && ((uint64_t)st.st_size == size || ftruncate(fd, (off_t)size) == 0))
+        return fd;
+    close(fd);
+    errno = EINVAL;
+    return -1;
+}
+
+bool texts_begin(struct texts *t, str dir, const struct cache *old)
+{
+    const struct cache_texts *known = old && old->texts.name ? &old->texts : NULL;
+    uint64_t size = known ? known->stat.size : 0;
+    buf path = BUF_INIT;
+    *t = (struct texts){.name = known ? known->name : new_name()};
+    path_of(dir, t->name, &path);
+    t->fd = known ? open_old(path.ptr, size) : open_new(path.ptr);
+    buf_free(&path);
+    void *shared = t->fd < 0 ? MAP_FAILED
+                             : mmap(NULL, sizeof *t->end, PROT_READ | PROT_WRITE,
+                                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED) {
+        int error = errno;
+        if (t->fd >= 0)
+            close(t->fd);
+        *t = (struct texts){0};
+        errno = error;
+        return false;
+    }
+    t->end = shared;
+    atomic_init(t->end, size);
     return true;
 }
 
-static void read_entries(struct cache *c, struct cache_texts *t)
+bool texts_add(struct texts *t, str bytes, uint64_t *at)
 {
-    struct unpack u = unpack_from(t->bytes);
-    unpack_u64(&u);
-    while (u.at < u.end && !u.bad) {
-        str url = unpack_str(&u);
-        struct unpack at = u;
-        unpack_str(&u);
-        *map_put_kept(&t->by_url, &c->arena, url, NULL) = (void *)(uintptr_t)at.at;
+    *at = atomic_fetch_add(t->end, bytes.len);
+    for (size_t done = 0; done < bytes.len;) {
+        ssize_t n = pwrite(t->fd, bytes.ptr + done, bytes.len - done, (off_t)(*at + done));
+        if (n < 0 && errno != EINTR)
+            return false;
+        done += n > 0 ? (size_t)n : 0;
     }
+    return true;
 }
 
-str texts_find(struct cache *c, str tag, str url)
+bool texts_map(struct texts *t)
 {
-    for (size_t i = 0; i < c->text_count; i++) {
-        struct cache_texts *t = &c->texts[i];
-        if (!str_eq(t->tag, tag))
-            continue;
-        if (!t->by_url.count)
-            read_entries(c, t);
-        struct unpack u = {map_get(&t->by_url, url), t->bytes.ptr + t->bytes.len, false};
-        return u.at ? unpack_str(&u) : STR_NONE;
-    }
-    return STR_NONE;
+    size_t size = (size_t)atomic_load(t->end);
+    if (t->bytes.len)
+        munmap((void *)(uintptr_t)t->bytes.ptr, t->bytes.len);
+    t->bytes = STR_NONE;
+    if (!size)
+        return true;
+    void *bytes = mmap(NULL, size, PROT_READ, MAP_SHARED, t->fd, 0);
+    if (bytes == MAP_FAILED)
+        return false;
+    t->bytes = (str){bytes, size};
+    return true;
 }
 
-void texts_begin(buf *file)
+str texts_at(const struct texts *t, uint64_t at, uint64_t len)
 {
-    buf_clear(file);
-    pack_u64(file, 0);
+    if (at > t->bytes.len || len > t->bytes.len - at)
+        return STR_NONE;
+    return str_slice(t->bytes, (size_t)at, (size_t)(at + len));
 }
 
-void texts_add(buf *file, str url, str text)
+struct cache_texts texts_known(const struct texts *t)
 {
-    pack_str(file, url);
-    pack_str(file, text);
+    struct cache_texts known = {.name = t->name};
+    struct stat st;
+    if (t->name && fstat(t->fd, &st) == 0)
+        known.stat = fs_stat_of(&st);
+    return known;
 }
 
-void texts_save(str dir, str tag, uint64_t digest, buf *file)
+void texts_end(struct texts *t)
 {
-    buf path = BUF_INIT;
-    uint64_t sum = str_hash(str_slice(buf_view(file), sizeof sum, file->len));
-    memcpy(file->ptr, &sum, sizeof sum);
-    if (fs_remove_tree(path_of(dir, tag, digest, &path)) == 0)  // whatever it is
-        fs_write(path.ptr, buf_view(file));
-    buf_free(&path);
-}
-
-static bool is_named(str dir, const struct cache *c, const char *path)
-{
-    buf own = BUF_INIT;
-    bool found = false;
-    for (size_t i = 0; i < c->text_count && !found; i++)
-        found = str_eq(str_c(path), str_c(path_of(dir, c->texts[i].tag, c->texts[i].digest, &own)));
-    buf_free(&own);
-    return found;
+    if (!t->name)
+        return;
+    if (t->bytes.len)
+        munmap((void *)(uintptr_t)t->bytes.ptr, t->bytes.len);
+    munmap((void *)t->end, sizeof *t->end);
+    close(t->fd);
+    *t = (struct texts){0};
 }
 
 void texts_sweep(str dir, const struct cache *c)
 {
     DIR *d = opendir(dir.ptr);
-    buf path = BUF_INIT;
+    buf path = BUF_INIT, own = BUF_INIT;
+    path_of(dir, c->texts.name, &own);
     for (const struct dirent *e; d && (e = readdir(d));) {
-        str name = str_c(e->d_name);
-        if (!str_starts(name, STR(PREFIX)) && !str_starts(name, STR(FS_TEMP_PREFIX)))
-            continue;
-        if (!is_named(dir, c, cache_path(dir, e->d_name, &path)))
+        bool ours = str_starts(str_c(e->d_name), STR(PREFIX));
+        cache_path(dir, e->d_name, &path);
+        if (ours && !(c->texts.name && str_eq(buf_view(&path), buf_view(&own))))
             fs_remove_tree(path.ptr);
     }
     if (d)
         closedir(d);
-    buf_free(&path);
+    buf_free(&path), buf_free(&own);
 }

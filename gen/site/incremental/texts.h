@@ -1,24 +1,35 @@
-// The texts of a language's pages as its search index needs them, kept beside the cache: a file a
-// language, so that a changed page costs no more than its own language's.
+// The texts of all pages as their search indexes need them: one file beside the cache. A build
+// appends those of the pages that it renders; the others stay where they are.
 #ifndef GEN_SITE_TEXTS_H
 #define GEN_SITE_TEXTS_H
+
+#include <stdatomic.h>
 
 #include "gen/base/buf.h"
 #include "gen/site/incremental/cache.h"
 
-// Maps the texts of all languages of c, until cache_close(): false when one is missing or damaged.
-bool texts_open(str dir, struct cache *c);
-// What texts_add() was given for url; "" when there is nothing.
-str texts_find(struct cache *c, str tag, str url);
+// The file as a build has it open. What the last build wrote of it is never changed, so that its
+// cache stays good until this build's is.
+struct texts {
+    uint64_t name;  // of the file; 0: there is none
+    int fd;
+    _Atomic uint64_t *end;  // shared by workers: where the next one appends
+    str bytes;              // the file, mapped; "" before texts_map()
+};
 
-// Clears file, which is to hold the texts of a language, and adds a page to it.
-void texts_begin(buf *file);
-void texts_add(buf *file, str url, str text);
-// Writes it. digest: of its search index; it is in the file's name, so that
-// the last build's stays until this one's is good. Where that fails, texts_open() will: then the
-// next build makes everything.
-void texts_save(str dir, str tag, uint64_t digest, buf *file);
-// Removes files of texts that c does not name, and what a killed build left of one.
+// Opens the file of old for appending, a new one where old is NULL or has none. False with errno.
+bool texts_begin(struct texts *t, str dir, const struct cache *old);
+// Appends, from any worker; *at is where. False with errno.
+bool texts_add(struct texts *t, str bytes, uint64_t *at);
+// Maps all that was added. False with errno.
+bool texts_map(struct texts *t);
+// The len bytes at a place; "" where the file has none.
+str texts_at(const struct texts *t, uint64_t at, uint64_t len);
+// What the next build's cache_open() is to be told.
+struct cache_texts texts_known(const struct texts *t);
+void texts_end(struct texts *t);
+
+// Removes files of texts that c does not name.
 void texts_sweep(str dir, const struct cache *c);
 
 #endif

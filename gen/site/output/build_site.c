@@ -16,7 +16,6 @@
 #include "gen/site/source/scan.h"
 #include "gen/site/documents/nav.h"
 #include "gen/site/incremental/program_id.h"
-#include "gen/site/incremental/texts.h"
 #include "gen/site/source/publish.h"
 #include "gen/site/output/rendered.h"
 #include "gen/site/output/search.h"
@@ -240,27 +239,30 @@ static void gather_hosts(struct build *b)
 // Everything between the last build's state and a site that is ready to be put in place.
 static bool make_site(struct build *b)
 {
+    struct site *site = &b->site;
     struct load_options load = {.jobs = b->options->jobs,
                                 .drafts = b->options->drafts,
                                 .known = b->old ? b->old->files : NULL,
                                 .known_count = b->old ? b->old->file_count : 0,
                                 .same_paths = b->same_paths};
     bool same_outside = b->old && b->old->outside == b->outside;
-    site_load(&b->site, &load);
-    if (!languages_open(&b->site, same_outside ? b->old->catalogs : STR_NONE) || !has_page(b))
+    site_load(site, &load);
+    if (!languages_open(site, same_outside ? b->old->catalogs : STR_NONE) || !has_page(b))
         return false;
-    git_dates_read(&b->site);
+    git_dates_read(site);
     find_feeds(b);
-    if (!assets_load(&b->site, same_outside ? b->old->assets : STR_NONE) || !open_view(b))
+    if (!assets_load(site, same_outside ? b->old->assets : STR_NONE) || !open_view(b))
         return false;
-    b->math = math_open(b->site.settings.cache_dir);
+    b->math = math_open(site->settings.cache_dir);
     digest_site(b);
     find_dirty(b);
     shuffle(b);
-    if (!emit_begin(&b->emit, b->site.settings.output_dir, b->emit.fresh, b->diag))
+    if (!emit_begin(&b->emit, site->settings.output_dir, b->emit.fresh, b->diag))
         return false;
     make_folders(b);
     render_documents(b);
+    if (b->texts.name && !texts_map(&b->texts))
+        diag_add(b->diag, D_IO_READ, DIAG_FILE(site->settings.cache_dir), "%s", strerror(errno));
     rendered_index(b);
     gather_hosts(b);
     site_files_pages(b);
@@ -352,11 +354,12 @@ static bool run(struct build *b)
         b->summary->until = b->old->until;
         diag_unpack(b->diag, b->old->said);
     } else if (ok) {
-        if (b->old && !texts_open(s->cache_dir, b->old))
+        if (whole && !page_texts_reopen(b))
             forget_old(b);
-        ok = make_site(b);
+        ok = page_texts_begin(b) && make_site(b);
         if (ok)
             ok = put_in_place(b);
+        texts_end(&b->texts);
         emit_end(&b->emit);
     }
     close(lock);

@@ -5,6 +5,7 @@
 
 #include "gen/site/output/build.h"
 #include "gen/site/incremental/cache.h"
+#include "gen/site/incremental/texts.h"
 #include "gen/site/output/emit.h"
 #include "gen/site/page/page.h"
 #include "gen/text/math.h"
@@ -13,7 +14,6 @@ struct built_document {
     struct document *document;
     uint64_t digest;  // of everything that its pages show
     str rendered;     // see rendered.h; in the site's arena or in the old cache
-    str texts;        // of its pages, one after the other, packed; "" of one that is not dirty
     bool dirty;
 };
 
@@ -26,8 +26,9 @@ struct build {
     struct build_summary *summary;
     struct site site;
     struct diag *diag;
-    struct cache *old;  // NULL: everything is new
-    bool same_paths;    // old has the very files that are there now, changed or not
+    struct cache *old;   // NULL: everything is new
+    struct texts texts;  // of this build's pages, for search
+    bool same_paths;     // old has the very files that are there now, changed or not
     struct emit emit;
     struct view *view;
     struct view_site view_site;
@@ -45,8 +46,7 @@ struct build {
     size_t written_count, written_cap;  // to emit.work
     str *removed;
     size_t removed_count;
-    struct map redirects;     // their urls
-    uint64_t *index_digests;  // [language_count] of search indexes; NULL: there are none
+    struct map redirects;  // their urls
     uint64_t *lists;  // [language_count] digests of what lists of a language's pages show; 0: not
                       // known yet
 };
@@ -57,6 +57,13 @@ void digest_site(struct build *b);
 uint64_t digest_document(const struct build *b, const struct document *doc);
 // Of one language.
 uint64_t digest_page(const struct build *b, const struct document *doc, const struct language *l);
+// page_texts.c: opens the last build's texts of pages, for search. False where they are missing or
+// damaged.
+bool page_texts_reopen(struct build *b);
+// Begins a new file of them where none is open. False with a message.
+bool page_texts_begin(struct build *b);
+// Where most of it is of pages that have changed, another one takes its place.
+void page_texts_tidy(struct build *b);
 // render.c: renders the dirty documents in workers, and takes what they left.
 void render_documents(struct build *b);
 // site_files.c: pages that no document has, and then everything that is no page.

@@ -21,7 +21,8 @@ struct rendering {
     struct build *build;
     const str *words;  // of page_words()
     arena arena;       // of a document
-    buf text, source_text, html, markdown, body, search, pages, texts;
+    buf text, source_text, html, markdown, body, search, pages;
+    buf texts;                         // of the document's pages, for search
     struct unit_maker units;           // for search
     struct page_output source_output;  // for translations
     size_t done;
@@ -71,6 +72,7 @@ static void write_page(struct rendering *w, const struct document *doc, const st
                               .size = o->html.len,
                               .markdown_size = o->markdown.len,
                               .search = buf_view(&w->search),
+                              .text_at = w->texts.len,
                               .assets = view_assets(b->view)};
     struct rendered_page old;
     bool known = find_old(b, doc, url, &old);
@@ -85,7 +87,7 @@ static void write_page(struct rendering *w, const struct document *doc, const st
     if (p.markdown_written)
         emit_write(&b->emit, page_markdown_url(url, &w->arena), buf_view(&o->markdown));
     rendered_page(rendered, &p, o);
-    pack_str(&w->texts, p.search);
+    buf_str(&w->texts, p.search);
 }
 
 static void render_language(struct rendering *w, struct page_renderer *r,
@@ -159,13 +161,15 @@ static void job(void *ctx, size_t index, buf *out)
     struct build *b = w->build;
     struct diag *d = diag_new((struct diag_options){0});
     buf said = BUF_INIT;
+    uint64_t texts_from = 0;
     b->emit.diag = d;
     buf_clear(&w->pages), buf_clear(&w->texts);
     render_document(w, b->documents[b->dirty[index]].document, d, &w->pages);
+    if (w->texts.len && !texts_add(&b->texts, buf_view(&w->texts), &texts_from))
+        diag_add(d, D_IO_WRITE, DIAG_FILE(b->site.settings.cache_dir), "%s", strerror(errno));
     if (diag_count(d, DIAG_NOTE))
         diag_pack(d, &said);
-    pack_str(out, buf_view(&w->texts));
-    rendered_begin(out, buf_view(&said));
+    rendered_begin(out, texts_from, buf_view(&said));
     buf_str(out, buf_view(&w->pages));
     buf_free(&said);
     diag_free(d);
@@ -220,9 +224,7 @@ static void result(void *ctx, size_t index, enum workers_fate fate, int signal, 
     if (fate == WORKERS_CRASHED && !signal)
         diag_add(b->diag, D_PAGE_CRASH, DIAG_FILE(file),
                  "memory ran out; limits.page_memory allows more");
-    struct unpack u = unpack_from(arena_str(&b->site.arena, bytes));
-    doc->texts = unpack_str(&u);
-    doc->rendered = (str){u.at, (size_t)(u.end - u.at)};
+    doc->rendered = arena_str(&b->site.arena, bytes);
     take_written(b, doc->rendered);
     show_progress(w);
 }

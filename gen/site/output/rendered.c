@@ -1,9 +1,17 @@
 // What a document's render leaves: its messages, then one part a page.
 #include "gen/site/output/rendered.h"
 
-void rendered_begin(buf *out, str said)
+void rendered_begin(buf *out, uint64_t texts_from, str said)
 {
+    pack_u64(out, texts_from);
     pack_str(out, said);
+}
+
+str rendered_moved(str rendered, uint64_t texts_from, arena *a)
+{
+    char *moved = arena_c(a, rendered);
+    memcpy(moved, &texts_from, sizeof texts_from);  // as pack_u64() does
+    return (str){moved, rendered.len};
 }
 
 void rendered_count(buf *out, size_t pages)
@@ -20,6 +28,8 @@ void rendered_page(buf *out, const struct rendered_page *p, const struct page_ou
     pack_str(out, o->hosts);
     pack_str(out, o->preview);
     pack_u64(out, p->search_hash);
+    pack_uint(out, p->text_at);
+    pack_uint(out, p->search.len);
     pack_u64(out, p->hash);
     pack_uint(out, p->size);
     pack_u64(out, p->markdown_hash);
@@ -55,6 +65,7 @@ void rendered_page(buf *out, const struct rendered_page *p, const struct page_ou
 struct rendered_reader rendered_open(str rendered)
 {
     struct rendered_reader r = {.u = unpack_from(rendered)};
+    r.texts_from = unpack_u64(&r.u);
     r.said = unpack_str(&r.u);
     r.left = unpack_count(&r.u);
     return r;
@@ -72,6 +83,9 @@ bool rendered_next(struct rendered_reader *r, struct rendered_page *p)
     p->hosts = unpack_str(&r->u);
     p->preview = unpack_str(&r->u);
     p->search_hash = unpack_u64(&r->u);
+    p->text_at = unpack_uint(&r->u);
+    uint64_t text_len = unpack_uint(&r->u);
+    p->search = r->texts ? texts_at(r->texts, r->texts_from + p->text_at, text_len) : STR_NONE;
     p->hash = unpack_u64(&r->u);
     p->size = unpack_uint(&r->u);
     p->markdown_hash = unpack_u64(&r->u);
@@ -106,10 +120,9 @@ void rendered_index(struct build *b)
                             site->document_count * site->language_count);
     for (size_t i = 0; i < site->document_count; i++) {
         struct rendered_reader r = rendered_open(b->documents[i].rendered);
-        struct unpack texts = unpack_from(b->documents[i].texts);
         struct rendered_page p = {0};
+        r.texts = &b->texts;
         for (size_t l = 0; rendered_next(&r, &p); l++) {
-            p.search = b->documents[i].dirty ? unpack_str(&texts) : STR_NONE;
             l = find_language(site, p.language, l);
             if (l == site->language_count)
                 continue;

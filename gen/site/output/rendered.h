@@ -8,7 +8,8 @@
 
 struct rendered_page {
     str language, url, description;
-    str search;  // see units_pack(); "" where the last build's is as it was
+    str search;        // see units_pack()
+    uint64_t text_at;  // where that is among the texts of the document
     uint64_t hash, size, markdown_hash, markdown_size;
     str assets;            // see view_assets()
     uint64_t search_hash;  // of url, description and search: what the search index shows, beside
@@ -24,8 +25,11 @@ struct rendered_page {
     struct unpack uses;  // content files that it refers to: count, then name, stamp, hash, size
 };
 
-// said: packed messages; then the number of pages, then each page.
-void rendered_begin(buf *out, str said);
+// texts_from: where the document's texts for search begin in their file. said: packed messages;
+// then the number of pages, then each page.
+void rendered_begin(buf *out, uint64_t texts_from, str said);
+// The same with another texts_from, in a.
+str rendered_moved(str rendered, uint64_t texts_from, arena *a);
 void rendered_count(buf *out, size_t pages);
 void rendered_page(buf *out, const struct rendered_page *p, const struct page_output *o);
 
@@ -33,7 +37,9 @@ void rendered_page(buf *out, const struct rendered_page *p, const struct page_ou
 struct rendered_reader {
     struct unpack u;
     size_t left;
+    uint64_t texts_from;
     str said;
+    const struct texts *texts;  // of which rendered_next() takes .search; NULL: "" is enough
 };
 struct rendered_reader rendered_open(str rendered);
 bool rendered_next(struct rendered_reader *r, struct rendered_page *out);

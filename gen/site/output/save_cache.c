@@ -75,16 +75,6 @@ static int by_key(const void *x, const void *y)
                    ((const struct cache_document *)y)->key);
 }
 
-static void list_texts(struct build *b, struct cache *c)
-{
-    const struct site *site = &b->site;
-    c->texts = arena_new(&b->site.arena, struct cache_texts, site->language_count);
-    for (size_t i = 0; i < site->language_count && b->index_digests; i++)
-        if (b->view_site.search_index[i].len)
-            c->texts[c->text_count++] =
-                (struct cache_texts){.tag = site->languages[i]->tag, .digest = b->index_digests[i]};
-}
-
 static int save(struct build *b, struct cache *c)
 {
     struct site *site = &b->site;
@@ -98,7 +88,6 @@ static int save(struct build *b, struct cache *c)
     qsort(c->documents, c->document_count, sizeof *c->documents, by_key);
     c->outputs = b->outputs;
     c->output_count = b->output_count;
-    list_texts(b, c);
     if (cache_save(site->settings.cache_dir, b->program, c) < 0)
         return -1;
     texts_sweep(site->settings.cache_dir, c);
@@ -115,6 +104,8 @@ void save_cache(struct build *b)
                       .since = b->site.since,
                       .until = b->site.until};
     buf said = BUF_INIT, catalogs = BUF_INIT, assets = BUF_INIT;
+    page_texts_tidy(b);
+    c.texts = texts_known(&b->texts);
     list_folders(b, &c);
     diag_pack(b->diag, &said);
     languages_pack(&b->site, &catalogs);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "gen/base/workers.h"
-#include "gen/site/incremental/texts.h"
 #include "gen/site/documents/assets.h"
 #include "gen/site/documents/nav.h"
 #include "gen/site/output/rendered.h"
@@ -74,7 +73,6 @@ struct indexing {
     buf *out;    // in a worker: of the language that it is at
     str first, folder;
     struct index *index;  // of a worker, as is
-    buf texts;            // the file of a language's texts
 };
 
 // In a worker. Leaves for each file: url, hash, size, whether it was written, whether it is new.
@@ -117,18 +115,14 @@ static void job(void *ctx, size_t index, buf *out)
     x->first = b->view_site.search_index[l->index];
     x->folder = folder_of(x->first, &b->site.arena);
     index_begin(x->index, l->tag);
-    texts_begin(&x->texts);
     for (size_t i = 0; i < site->document_count; i++) {
         const struct page *p = nav_page(site, site->documents[i], l);
         const struct rendered_page *r = rendered_of(b, i, l->index);
         if (!p || !r)
             continue;
-        str text = r->search.len ? r->search : texts_find(b->old, l->tag, r->url);
-        index_page(x->index, r->url, p->title, text);
-        texts_add(&x->texts, r->url, text);
+        index_page(x->index, r->url, p->title, r->search);
     }
     index_files(x->index, settings_synonyms(&site->settings, l->tag), put_file, x);
-    texts_save(site->settings.cache_dir, l->tag, x->digests[l->index], &x->texts);
     if (diag_count(d, DIAG_NOTE))
         diag_pack(d, &said);
     pack_str(out, buf_view(&said));
@@ -206,7 +200,7 @@ static bool find_changed(struct indexing *x)
 
 void search_write(struct build *b)
 {
-    struct indexing x = {.build = b, .texts = BUF_INIT};
+    struct indexing x = {.build = b};
     struct diag *outer = b->emit.diag;
     if (b->site.settings.search == SEARCH_NONE)
         return;
@@ -222,7 +216,6 @@ void search_write(struct build *b)
                      strerror(errno));
     }
     b->emit.diag = outer;
-    b->index_digests = x.digests;
     for (size_t i = 0; i < b->site.language_count; i++) {
         if (x.files[i].len)
             take_files(b, x.files[i], x.digests[i]);

@@ -212,20 +212,34 @@ static inline const struct letter *next_letter(struct terms *t, str text, size_t
         return letter_of(t, first);
     }
     size_t n;
-    uint32_t c = utf8_next(str_slice(text, *at, text.len), &n);
+    uint32_t c = utf8_next((str){text.ptr + *at, text.len - *at}, &n);
     *at += n;
     return letter_of(t, c);
 }
 
-// Adds letters from at on that are no ASCII; returns where they end, at if there is none.
+// Adds letters from at on that are no ASCII; returns where they end, at if there is none. Nearly
+// all are in lower case, and go on as they are. What counts them is in variables of its own, as
+// above.
 static size_t add_letters(struct terms *t, str text, size_t at)
 {
+    struct part *w = &t->word;
+    size_t letters = w->letters;
+    char *to = w->bytes + w->len;
     for (size_t from = at; at < text.len && (unsigned char)text.ptr[at] >= 0x80; at = from) {
         const struct letter *l = next_letter(t, text, &from);
         if (l->class != WORD)
             break;
-        word_add(&t->word, l, str_slice(text, at, from));
+        if (letters == MAX_LETTERS)
+            continue;
+        letters++;
+        if (!l->same)
+            to += utf8_put(to, l->lower);
+        else
+            for (size_t i = at; i < from; i++)
+                *to++ = text.ptr[i];
     }
+    w->letters = letters;
+    w->len = (size_t)(to - w->bytes);
     return at;
 }
 

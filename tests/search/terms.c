@@ -5,11 +5,16 @@
 
 #include "gen/text/terms.h"
 
+struct printing {
+    struct terms_folds *folds;
+    buf line;
+};
+
 static void print(void *ctx, str term)
 {
-    buf *line = ctx;
-    buf folded = BUF_INIT;
-    terms_fold(term, &folded);
+    struct printing *p = ctx;
+    buf *line = &p->line, folded = BUF_INIT;
+    terms_fold(p->folds, term, &folded);
     if (line->len && !terms_is_letter(buf_view(&folded)))
         buf_char(line, ' ');
     if (!terms_is_letter(buf_view(&folded)))
@@ -20,17 +25,19 @@ static void print(void *ctx, str term)
 int main(void)
 {
     static struct terms *t;
+    static struct printing p;
     t = terms_new();
-    buf text = BUF_INIT, out = BUF_INIT;
+    p = (struct printing){terms_folds_new(), BUF_INIT};
+    buf text = BUF_INIT;
     char bytes[4096];
     for (size_t n; (n = fread(bytes, 1, sizeof bytes, stdin)) > 0;)
         buf_put(&text, bytes, n);
     str rest = buf_view(&text), line;
     while (str_line(&rest, &line)) {
-        buf_clear(&out);
-        terms_scan(t, line, print, &out);
-        puts(out.ptr);
+        buf_clear(&p.line);
+        terms_scan(t, line, print, &p);
+        puts(p.line.ptr);
     }
-    buf_free(&text), buf_free(&out);
+    buf_free(&text), buf_free(&p.line);
     return 0;
 }

@@ -32,7 +32,7 @@ struct writing {
     struct index *x;
     double mean_words;
     struct unit_weight *weights;          // of each unit
-    struct posting *postings;             // of all groups, one behind the other
+    uint32_t *codes;                      // postings of all groups, one behind the other
     uint32_t *first;                      // of each group
     size_t dictionary_bytes, text_bytes;  // of one, about
     buf first_forms, texts;  // of each dictionary, of each text: what the first file says
@@ -41,16 +41,22 @@ struct writing {
     void *ctx;
 };
 
+enum { MOST_SIGNS = 7 };  // of 2^32 - 1
+
 // Numbers as printable signs without quote and backslash: the last digit in 57 signs from '#',
-// those before it, the lowest first, in 34 from ']'.
+// those before it, the lowest first, in 34 from ']'. Returns their end.
+static char *write_number(char *to, uint32_t v)
+{
+    for (; v >= 57; v = (v - 57) / 34)
+        *to++ = (char)(']' + (v - 57) % 34);
+    *to++ = (char)('#' + v);
+    return to;
+}
+
 static void put_number(buf *out, uint32_t v)
 {
-    char signs[8];  // 2^32 - 1 has seven
-    size_t n = 0;
-    for (; v >= 57; v = (v - 57) / 34)
-        signs[n++] = (char)(']' + (v - 57) % 34);
-    signs[n++] = (char)('#' + v);
-    buf_put(out, signs, n);
+    char signs[MOST_SIGNS];
+    buf_put(out, signs, (size_t)(write_number(signs, v) - signs));
 }
 
 static void put_quoted(buf *out, str s)
@@ -87,11 +93,13 @@ static uint32_t level_of(const struct writing *w, const struct posting *p)
 
 // Of a word that is nearly everywhere, only the units that are most about it are kept: its number
 // stays.
-static uint32_t least_level(const uint8_t *levels, size_t count)
+static uint32_t least_level(const uint32_t *codes, size_t count)
 {
     size_t of[LEVELS] = {0}, sum = 0;
+    if (count <= MOST_POSTINGS)
+        return 1;
     for (size_t i = 0; i < count; i++)
-        of[levels[i]]++;
+        of[codes[i] % LEVELS]++;
     for (uint32_t level = LEVELS - 1; level; level--)
         if ((sum += of[level]) >= MOST_POSTINGS)
             return level;
@@ -100,25 +108,20 @@ static uint32_t least_level(const uint8_t *levels, size_t count)
 
 static void encode(struct writing *w, struct word_group *g)
 {
-    struct index *x = w->x;
-    const struct posting *postings = &w->postings[w->first[g - x->groups]];
-    arena_mark mark = arena_save(&x->arena);
-    uint8_t *levels = arena_new(&x->arena, uint8_t, g->count);
-    for (size_t i = 0; i < g->count; i++)
-        levels[i] = (uint8_t)level_of(w, &postings[i]);
-    uint32_t least = least_level(levels, g->count), before = 0;
+    const uint32_t *codes = &w->codes[w->first[g - w->x->groups]];
+    uint32_t least = least_level(codes, g->count), before = 0;
     size_t left = MOST_POSTINGS * 2;  // where very many are alike
     buf_clear(&w->line);
-    put_number(&w->line, g->count);
+    buf_reserve(&w->line, ((g->count < left ? g->count : left) + 1) * MOST_SIGNS);
+    char *to = write_number(w->line.ptr, g->count);
     for (size_t i = 0; i < g->count && left; i++) {
-        if (levels[i] < least)
+        if (codes[i] % LEVELS < least)
             continue;
-        put_number(&w->line, (postings[i].unit - before) * LEVELS + levels[i]);
-        before = postings[i].unit;
+        to = write_number(to, codes[i] - before);
+        before = codes[i] - codes[i] % LEVELS;
         left--;
     }
-    arena_rewind(&x->arena, mark);
-    g->code = arena_str(&x->arena, buf_view(&w->line));
+    g->code = arena_str(&w->x->arena, (str){w->line.ptr, (size_t)(to - w->line.ptr)});
 }
 
 static void begin_file(struct writing *w, char kind, size_t number)
@@ -353,19 +356,22 @@ static void put_first(struct writing *w, str synonyms)
     buf_free(&pages);
 }
 
-// Postings come by units; here they are put together by groups.
+// Postings come by units; here they are put together by groups, each as a number: the unit, and how
+// much it is about the word.
 static void sort_postings(struct writing *w)
 {
     struct index *x = w->x;
     uint32_t *next = arena_new(&x->arena, uint32_t, x->group_count), sum = 0;
     w->first = arena_new(&x->arena, uint32_t, x->group_count);
-    w->postings = index_sorted(x);
+    w->codes = index_codes(x);
     for (size_t i = 0; i < x->posting_count; i++)
         x->groups[x->postings[i].group].count++;
     for (size_t i = 0; i < x->group_count; i++)
         w->first[i] = next[i] = sum, sum += x->groups[i].count;
-    for (size_t i = 0; i < x->posting_count; i++)
-        w->postings[next[x->postings[i].group]++] = x->postings[i];
+    for (size_t i = 0; i < x->posting_count; i++) {
+        const struct posting *p = &x->postings[i];
+        w->codes[next[p->group]++] = p->unit * LEVELS + level_of(w, p);
+    }
 }
 
 void index_files(struct index *x, str synonyms, void (*put)(void *ctx, str name, str bytes),

@@ -26,6 +26,7 @@ struct index *index_new(void)
     if (!x)
         buf_no_memory();
     x->terms = terms_new();
+    x->folds = terms_folds_new();
     x->folded = x->stem = BUF_INIT;
     return x;
 }
@@ -42,16 +43,16 @@ static void *more(void *items, size_t count, size_t *cap, size_t size)
     return items;
 }
 
-struct posting *index_sorted(struct index *x)
+uint32_t *index_codes(struct index *x)
 {
-    if (x->sorted_cap < x->posting_cap) {
-        free(x->sorted);
-        x->sorted_cap = x->posting_cap;
-        x->sorted = malloc(x->sorted_cap * sizeof *x->sorted);
-        if (!x->sorted)
+    if (x->code_cap < x->posting_cap) {
+        free(x->codes);
+        x->code_cap = x->posting_cap;
+        x->codes = malloc(x->code_cap * sizeof *x->codes);
+        if (!x->codes)
             buf_no_memory();
     }
-    return x->sorted;
+    return x->codes;
 }
 
 static uint32_t new_group(struct index *x)
@@ -61,110 +62,6 @@ static uint32_t new_group(struct index *x)
     x->groups[x->group_count] = (struct word_group){0};
     x->newest[x->group_count] = (struct newest){0};
     return (uint32_t)x->group_count++;
-}
-
-void index_begin(struct index *x, str tag)
-{
-    if (x->stemmer)
-        sb_stemmer_delete(x->stemmer);
-    x->stemmer = stemmer_of(tag);
-    arena_reset(&x->arena);
-    if (x->word_count)
-        memset(x->words, 0, x->slot_count * sizeof *x->words);
-    x->by_form = x->by_stem = (struct map){0};
-    x->word_count = x->name_count = x->group_count = x->posting_count = x->form_count =
-        x->unit_count = x->page_count = 0;
-    new_group(x);
-}
-
-static bool has_digit(str s)
-{
-    for (size_t i = 0; i < s.len; i++)
-        if (ascii_is_digit(s.ptr[i]))
-            return true;
-    return false;
-}
-
-// The group of key in a map; is_new tells that it was made.
-static uint32_t group_in(struct index *x, struct map *map, str key, bool *is_new)
-{
-    void **slot = map_put(map, &x->arena, key, is_new);
-    if (*is_new)
-        *slot = (void *)(uintptr_t)(new_group(x) + 1);
-    return (uint32_t)(uintptr_t)*slot - 1;
-}
-
-// The group of a form that is met for the first time.
-static uint32_t group_of_stem(struct index *x, str term, str folded)
-{
-    str key = folded;
-    bool is_new;
-    if (x->stemmer && !has_digit(folded)) {
-        const sb_symbol *s =
-            sb_stemmer_stem(x->stemmer, (const sb_symbol *)term.ptr, (int)term.len);
-        if (!s)
-            buf_no_memory();
-        buf_clear(&x->stem);
-        terms_fold((str){(const char *)s, (size_t)sb_stemmer_length(x->stemmer)}, &x->stem);
-        if (x->stem.len)
-            key = buf_view(&x->stem);
-    }
-    return group_in(x, &x->by_stem, key, &is_new);
-}
-
-static void add_form(struct index *x, str text, uint32_t group)
-{
-    x->forms = more(x->forms, x->form_count, &x->form_cap, sizeof *x->forms);
-    x->forms[x->form_count++] = (struct form){.text = text, .group = group};
-}
-
-// The group of a word that is met for the first time; 0 when folding leaves no word of it. A pair
-// of letters is a form as it is.
-static uint32_t group_of(struct index *x, str term)
-{
-    if (terms_is_pair(term)) {
-        uint32_t group = new_group(x);
-        add_form(x, arena_str(&x->arena, term), group);
-        return group;
-    }
-    buf_clear(&x->folded);
-    terms_fold(term, &x->folded);
-    if (terms_is_letter(buf_view(&x->folded)))
-        return 0;
-    bool is_new;
-    void **slot = map_put(&x->by_form, &x->arena, buf_view(&x->folded), &is_new);
-    if (is_new) {
-        str text = x->by_form.entries[x->by_form.count - 1].key;
-        uint32_t group = group_of_stem(x, term, text);
-        *slot = (void *)(uintptr_t)group;
-        add_form(x, text, group);
-    }
-    return (uint32_t)(uintptr_t)*slot;
-}
-
-// One to eight bytes as a number.
-static uint64_t packed8(const char *p, size_t n)
-{
-    if (n < 4)
-        return (uint64_t)(uint8_t)p[0] | (uint64_t)(uint8_t)p[n / 2] << n / 2 * 8 |
-               (uint64_t)(uint8_t)p[n - 1] << (n - 1) * 8;
-    uint32_t head, tail;
-    memcpy(&head, p, 4);
-    memcpy(&tail, p + n - 4, 4);
-    return le32toh(head) | (uint64_t)le32toh(tail) << (n - 4) * 8;
-}
-
-// Eight bytes at a time, each time multiplied by an odd number with many bits (2^64 / golden
-// ratio). No two words of eight bytes at most have the same: each step can be undone, and no byte
-// is 0.
-static uint64_t hash_of(str s)
-{
-    uint64_t h = 0;
-    for (size_t i = 0; i < s.len; i += 8) {
-        h = (h ^ packed8(s.ptr + i, s.len - i < 8 ? s.len - i : 8)) * 0x9E3779B97F4A7C15u;
-        h ^= h >> 32;
-    }
-    return h;
 }
 
 static void grow_table(struct index *x)
@@ -186,26 +83,150 @@ static void grow_table(struct index *x)
     free(old);
 }
 
+void index_begin(struct index *x, str tag)
+{
+    if (x->stemmer)
+        sb_stemmer_delete(x->stemmer);
+    x->stemmer = stemmer_of(tag);
+    arena_reset(&x->arena);
+    if (x->word_count)
+        memset(x->words, 0, x->slot_count * sizeof *x->words);
+    if (!x->slot_count)
+        grow_table(x);
+    x->by_stem = (struct map){0};
+    x->word_count = x->name_count = x->group_count = x->posting_count = x->form_count =
+        x->unit_count = x->page_count = 0;
+    new_group(x);
+}
+
+static bool has_digit(str s)
+{
+    for (size_t i = 0; i < s.len; i++)
+        if (ascii_is_digit(s.ptr[i]))
+            return true;
+    return false;
+}
+
+// The group of a form that is met for the first time.
+static uint32_t group_of_stem(struct index *x, str term, str folded)
+{
+    str key = folded;
+    bool is_new;
+    if (x->stemmer && !has_digit(folded)) {
+        const sb_symbol *s =
+            sb_stemmer_stem(x->stemmer, (const sb_symbol *)term.ptr, (int)term.len);
+        if (!s)
+            buf_no_memory();
+        buf_clear(&x->stem);
+        terms_fold(x->folds, (str){(const char *)s, (size_t)sb_stemmer_length(x->stemmer)},
+                   &x->stem);
+        if (x->stem.len)
+            key = buf_view(&x->stem);
+    }
+    void **slot = map_put(&x->by_stem, &x->arena, key, &is_new);
+    if (is_new)
+        *slot = (void *)(uintptr_t)(new_group(x) + 1);
+    return (uint32_t)(uintptr_t)*slot - 1;
+}
+
+// One to eight bytes as a number.
+static uint64_t packed8(const char *p, size_t n)
+{
+    if (n < 4)
+        return (uint64_t)(uint8_t)p[0] | (uint64_t)(uint8_t)p[n / 2] << n / 2 * 8 |
+               (uint64_t)(uint8_t)p[n - 1] << (n - 1) * 8;
+    uint32_t head, tail;
+    memcpy(&head, p, 4);
+    memcpy(&tail, p + n - 4, 4);
+    return le32toh(head) | (uint64_t)le32toh(tail) << (n - 4) * 8;
+}
+
+// Eight bytes at a time, each time multiplied by an odd number with many bits (2^64 / golden
+// ratio). No two words of eight bytes at most have the same: each step can be undone, and no byte
+// is 0.
+static inline uint64_t hash_of(str s)
+{
+    uint64_t h = 0;
+    for (size_t i = 0; i < s.len; i += 8) {
+        h = (h ^ packed8(s.ptr + i, s.len - i < 8 ? s.len - i : 8)) * 0x9E3779B97F4A7C15u;
+        h ^= h >> 32;
+    }
+    return h;
+}
+
+// The slot of a word of one of these kinds, or the empty one where it would go.
+static inline struct word *find_word(const struct index *x, str text, uint64_t hash, unsigned kinds)
+{
+    for (size_t k = hash & (x->slot_count - 1);; k = (k + 1) & (x->slot_count - 1)) {
+        struct word *w = &x->words[k];
+        if (!w->group || (w->hash == hash && w->kinds & kinds &&
+                          (w->name ? str_eq(x->names[w->name - 1], text) : text.len <= 8)))
+            return w;
+    }
+}
+
+// text lives as long as the index.
+static void add_word(struct index *x, str text, uint64_t hash, unsigned kinds, uint32_t group)
+{
+    uint32_t name = 0;
+    if (x->word_count * 2 >= x->slot_count)
+        grow_table(x);
+    if (text.len > 8) {
+        x->names = more(x->names, x->name_count, &x->name_cap, sizeof *x->names);
+        x->names[x->name_count++] = text;
+        name = (uint32_t)x->name_count;
+    }
+    *find_word(x, text, hash, kinds) = (struct word){
+        .hash = hash, .group = group + 1, .name = name & 0x3FFFFFFF, .kinds = kinds & 3};
+    x->word_count++;
+}
+
+static uint32_t new_form(struct index *x, str text, uint32_t group)
+{
+    x->forms = more(x->forms, x->form_count, &x->form_cap, sizeof *x->forms);
+    x->forms[x->form_count++] = (struct form){.text = text, .group = group};
+    return group;
+}
+
+// The group of a word that is met for the first time; 0 when folding leaves no word of it. kinds:
+// the form that it is, too, is added to them; another one is a word of its own.
+static uint32_t group_of(struct index *x, str word, uint64_t hash, unsigned *kinds)
+{
+    buf_clear(&x->folded);
+    terms_fold(x->folds, word, &x->folded);
+    str form = buf_view(&x->folded);
+    bool own = str_eq(form, word);
+    if (terms_is_letter(form))
+        return 0;
+    hash = own ? hash : hash_of(form);
+    const struct word *known = find_word(x, form, hash, AS_FORM);
+    if (known->group)
+        return known->group - 1;
+    form = own ? word : arena_str(&x->arena, form);
+    uint32_t group = new_form(x, form, group_of_stem(x, word, form));
+    if (own)
+        *kinds |= AS_FORM;
+    else
+        add_word(x, form, hash, AS_FORM, group);
+    return group;
+}
+
+static uint32_t new_word(struct index *x, str term, uint64_t hash)
+{
+    str word = arena_str(&x->arena, term);
+    unsigned kinds = AS_WRITTEN;
+    // A pair of letters is a form as it is.
+    uint32_t group =
+        terms_is_pair(word) ? new_form(x, word, new_group(x)) : group_of(x, word, hash, &kinds);
+    add_word(x, word, hash, kinds, group);
+    return group;
+}
+
 static uint32_t find_group(struct index *x, str term)
 {
     uint64_t hash = hash_of(term);
-    if (x->word_count * 2 >= x->slot_count)
-        grow_table(x);
-    size_t k = hash & (x->slot_count - 1);
-    for (; x->words[k].group; k = (k + 1) & (x->slot_count - 1)) {
-        const struct word *w = &x->words[k];
-        if (w->hash == hash && (w->name ? str_eq(x->names[w->name - 1], term) : term.len <= 8))
-            return w->group - 1;
-    }
-    uint32_t name = 0, group = group_of(x, term);
-    if (term.len > 8) {
-        x->names = more(x->names, x->name_count, &x->name_cap, sizeof *x->names);
-        x->names[x->name_count++] = arena_str(&x->arena, term);
-        name = (uint32_t)x->name_count;
-    }
-    x->words[k] = (struct word){hash, group + 1, name};
-    x->word_count++;
-    return group;
+    const struct word *known = find_word(x, term, hash, AS_WRITTEN);
+    return known->group ? known->group - 1 : new_word(x, term, hash);
 }
 
 static void new_posting(struct index *x, uint32_t group, uint32_t unit)

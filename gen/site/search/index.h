@@ -40,12 +40,13 @@ struct indexed_page {
     uint32_t first;  // of its units
 };
 
-// A table of the words as pages have them, not folded. group: counted from 1, 0 where there is
-// none. name: 0 of a word of eight bytes at most, which its hash tells from all others, else its
-// place in names, counted from 1.
+// A table of words as pages have them, and of their folded forms; most are both. group: counted
+// from 1, 0 where there is none. name: 0 of a word of eight bytes at most, which its hash tells
+// from all others, else its place in names, counted from 1.
+enum { AS_WRITTEN = 1, AS_FORM = 2 };
 struct word {
     uint64_t hash;
-    uint32_t group, name;
+    uint32_t group, name : 30, kinds : 2;
 };
 
 // One index after the other: what is kept of the last is memory. The arrays are malloc's, strings
@@ -53,18 +54,21 @@ struct word {
 struct index {
     arena arena;
     struct terms *terms;
+    struct terms_folds *folds;
     buf folded, stem;
     struct word *words;
     size_t word_count, slot_count;
     str *names;
     size_t name_count, name_cap;
-    struct map by_form, by_stem;  // -> number of a group, and 1
+    struct map by_stem;  // -> number of a group, and 1
     struct word_group *groups;
     size_t group_count, group_cap;  // the first is of what is no word
     struct newest *newest;
     size_t newest_cap;  // of each group
-    struct posting *postings, *sorted;
-    size_t posting_count, posting_cap, sorted_cap;
+    struct posting *postings;
+    size_t posting_count, posting_cap;
+    uint32_t *codes;
+    size_t code_cap;
     struct form *forms;
     size_t form_count, form_cap;
     struct indexed_unit *units;
@@ -81,8 +85,8 @@ void index_begin(struct index *x, str tag);
 // Adds a page that units_pack() has packed. The strings must live as long as x.
 void index_page(struct index *x, str url, str title, str packed);
 
-// Room for as many postings as there are.
-struct posting *index_sorted(struct index *x);
+// Room for a number of each posting.
+uint32_t *index_codes(struct index *x);
 
 // Of chunks.c: hands each of the index's files to put, the first one last. put is a sink: it
 // decides nothing, and the files of a large site are never in memory together. name: "" of the

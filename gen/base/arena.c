@@ -27,7 +27,8 @@ static size_t align_up(size_t n)
     return (n + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
 }
 
-static void push_chunk(arena *a, size_t need)
+// Seldom called: kept out of take(), which is short without it and becomes a part of its callers.
+__attribute__((noinline)) static void push_chunk(arena *a, size_t need)
 {
     size_t cap = a->head ? a->head->cap * 2 : FIRST_CHUNK;
     if (cap > LARGEST_CHUNK - sizeof *a->head)

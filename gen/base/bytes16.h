@@ -2,6 +2,7 @@
 #ifndef GEN_BASE_BYTES16_H
 #define GEN_BASE_BYTES16_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -27,6 +28,16 @@ static inline bool bytes16_any(bytes16 hits)
     uint64_t half[2];
     memcpy(half, &hits, sizeof half);
     return (half[0] | half[1]) != 0;
+}
+
+// Which of them is the first that it was true of, each being 0xff then; 16 where it was of none.
+static inline unsigned bytes16_first(bytes16 hits)
+{
+    uint64_t half[2];
+    memcpy(half, &hits, sizeof half);
+    if (half[0])
+        return (unsigned)__builtin_ctzll(le64toh(half[0])) / 8;
+    return half[1] ? 8 + (unsigned)__builtin_ctzll(le64toh(half[1])) / 8 : 16;
 }
 
 // Of how many it was true: each is 0xff then.

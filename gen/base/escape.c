@@ -33,31 +33,32 @@ static const uint8_t needs[256] = {
     [0xf0 ... 0xff] = HREF,
 };
 
-static bool holds_markup(const char *p)
+// What text and quoted attributes replace; quote is one of them, or '"'.
+static inline bytes16 markup_at(const char *p, bytes16 quote)
 {
     bytes16 v = bytes16_at(p);
-    return bytes16_any((bytes16)(v == '&') | (bytes16)(v == '<') | (bytes16)(v == '>') |
-                       (bytes16)(v == '"'));
+    return (bytes16)(v == '&') | (bytes16)(v == '<') | (bytes16)(v == '>') | (bytes16)(v == quote);
 }
 
 // What JSON in a page replaces; of letters, those that begin with E2 are looked at one by one.
-static bool holds_json(const char *p)
+static inline bytes16 json_at(const char *p)
 {
     bytes16 v = bytes16_at(p);
-    return bytes16_any((bytes16)(v == '&') | (bytes16)(v == '<') | (bytes16)(v == '>') |
-                       (bytes16)(v == '"') | (bytes16)(v == '\\') | (bytes16)(v == 0xe2) |
-                       (bytes16)(v < 0x20));
+    return (bytes16)(v == '&') | (bytes16)(v == '<') | (bytes16)(v == '>') | (bytes16)(v == '"') |
+           (bytes16)(v == '\\') | (bytes16)(v == 0xe2) | (bytes16)(v < 0x20);
 }
 
 // Offset of the first byte at or behind i that mask concerns.
 static size_t skip_plain(str s, size_t i, uint8_t mask)
 {
+    unsigned plain = 16;
+    bytes16 quote = bytes16_of(mask & QUOTE ? '"' : '&');
     if (mask == JSON)
-        while (i + 16 <= s.len && !holds_json(s.ptr + i))
-            i += 16;
+        for (; plain == 16 && i + 16 <= s.len; i += plain)
+            plain = bytes16_first(json_at(s.ptr + i));
     if (!(mask & ~(TEXT | QUOTE)))
-        while (i + 16 <= s.len && !holds_markup(s.ptr + i))
-            i += 16;
+        for (; plain == 16 && i + 16 <= s.len; i += plain)
+            plain = bytes16_first(markup_at(s.ptr + i, quote));
     while (i < s.len && !(needs[(uint8_t)s.ptr[i]] & mask))
         i++;
     return i;

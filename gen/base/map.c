@@ -14,17 +14,20 @@ static uint64_t key_hash(str key)
     return h;
 }
 
+static uint32_t tag_of(uint64_t hash)
+{
+    return (uint32_t)(hash >> 32);
+}
+
 // The slot that holds key, or the empty one where it would go.
-static uint32_t *find_slot(const struct map *m, str key, uint64_t hash)
+static struct map_slot *find_slot(const struct map *m, str key, uint64_t hash)
 {
     size_t mask = m->slot_count - 1;
     for (size_t i = hash & mask;; i = (i + 1) & mask) {
-        uint32_t index = m->slots[i];
-        if (index == 0)
-            return &m->slots[i];
-        const struct map_entry *e = &m->entries[index - 1];
-        if (e->hash == hash && str_eq(e->key, key))
-            return &m->slots[i];
+        struct map_slot *slot = &m->slots[i];
+        if (!slot->index ||
+            (slot->tag == tag_of(hash) && str_eq(m->entries[slot->index - 1].key, key)))
+            return slot;
     }
 }
 
@@ -34,13 +37,14 @@ static void grow_slots(struct map *m, arena *a, size_t need)
     m->slot_count = m->slot_count ? m->slot_count * 2 : 8;
     while (need * 4 > m->slot_count * 3)
         m->slot_count *= 2;
-    m->slots = arena_new(a, uint32_t, m->slot_count);
+    m->slots = arena_new(a, struct map_slot, m->slot_count);
     size_t mask = m->slot_count - 1;
     for (size_t e = 0; e < m->count; e++) {
-        size_t i = m->entries[e].hash & mask;
-        while (m->slots[i])
+        uint64_t hash = m->entries[e].hash;
+        size_t i = hash & mask;
+        while (m->slots[i].index)
             i = (i + 1) & mask;
-        m->slots[i] = (uint32_t)(e + 1);
+        m->slots[i] = (struct map_slot){(uint32_t)(e + 1), tag_of(hash)};
     }
 }
 
@@ -48,7 +52,7 @@ static const struct map_entry *find(const struct map *m, str key)
 {
     if (m->count == 0)
         return NULL;
-    uint32_t index = *find_slot(m, key, key_hash(key));
+    uint32_t index = find_slot(m, key, key_hash(key))->index;
     return index ? &m->entries[index - 1] : NULL;
 }
 
@@ -68,15 +72,15 @@ static void **put(struct map *m, arena *a, str key, bool copy, bool *is_new)
     if ((m->count + 1) * 4 > m->slot_count * 3)
         grow_slots(m, a, m->count + 1);
     uint64_t hash = key_hash(key);
-    uint32_t *slot = find_slot(m, key, hash);
+    struct map_slot *slot = find_slot(m, key, hash);
     if (is_new)
-        *is_new = *slot == 0;
-    if (*slot == 0) {
+        *is_new = slot->index == 0;
+    if (slot->index == 0) {
         m->entries = arena_grow(a, m->entries, m->count, &m->cap, m->count + 1, sizeof *m->entries);
         m->entries[m->count] = (struct map_entry){copy ? arena_str(a, key) : key, NULL, hash};
-        *slot = (uint32_t)++m->count;
+        *slot = (struct map_slot){(uint32_t)++m->count, tag_of(hash)};
     }
-    return &m->entries[*slot - 1].value;
+    return &m->entries[slot->index - 1].value;
 }
 
 void **map_put(struct map *m, arena *a, str key, bool *is_new)

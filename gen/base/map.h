@@ -10,10 +10,16 @@ struct map_entry {
     uint64_t hash;
 };
 
+// index: of an entry, counted from 1; 0: empty. tag: a part of its hash, so that a search does not
+// touch the entries of other keys.
+struct map_slot {
+    uint32_t index, tag;
+};
+
 // Lives in an arena; zero-initialise and give the arena with every insertion.
 struct map {
     struct map_entry *entries;  // [count], in order of insertion
-    uint32_t *slots;            // open addressing: index + 1, or 0
+    struct map_slot *slots;     // open addressing
     size_t count, cap, slot_count;
 };
 

@@ -1,6 +1,7 @@
 // Views of bytes: comparing, searching, cutting, hashing, and UTF-8 decoding and validation.
 #include "gen/base/str.h"
 
+#include <endian.h>
 #include <string.h>
 
 #define XXH_INLINE_ALL
@@ -185,28 +186,33 @@ uint32_t utf8_next_any(str s, size_t *n)
     return 0xfffd;
 }
 
-// Whether eight bytes are all ASCII and none is NUL: the usual case, tested in one step.
-static bool plain8(const char *p)
+// How many of eight bytes at p are ASCII and not NUL, up to the first that is not.
+static size_t plain_of8(const char *p)
 {
     uint64_t w;
     memcpy(&w, p, 8);
-    uint64_t high = 0x8080808080808080u, ones = 0x0101010101010101u;
-    return ((w | (w - ones)) & high) == 0;
+    w = le64toh(w);
+    uint64_t high = 0x8080808080808080u, ones = 0x0101010101010101u,
+             other = (w | (w - ones)) & high;
+    return other ? (size_t)__builtin_ctzll(other) / 8 : 8;
 }
 
 size_t utf8_invalid(str s)
 {
-    size_t i = 0;
+    size_t i = 0, n;
     while (i < s.len) {
-        if ((unsigned char)s.ptr[i] < 0x80 && s.len - i >= 8 && plain8(s.ptr + i)) {
-            i += 8;
-            continue;
+        for (size_t plain = 8; plain == 8 && s.len - i >= 8; i += plain)
+            plain = plain_of8(s.ptr + i);
+        if (i < s.len && (unsigned char)s.ptr[i] < 0x80) {
+            if (!s.ptr[i])
+                return i;
+            i++;
         }
-        size_t n;
-        uint32_t v = utf8_next((str){s.ptr + i, s.len - i}, &n);
-        if (v == 0 || (v == 0xfffd && n == 1))
-            return i;
-        i += n;
+        for (; i < s.len && (unsigned char)s.ptr[i] >= 0x80; i += n) {
+            utf8_next((str){s.ptr + i, s.len - i}, &n);
+            if (n == 1)
+                return i;
+        }
     }
     return s.len;
 }

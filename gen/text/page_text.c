@@ -9,22 +9,39 @@
 // Elements that begin a line of their own. A cell is divided from the one before it.
 enum tag_kind { INLINE, BLOCK, CELL, HEADING, HIDDEN };
 
-static const struct {
+struct kind {
     str name;
     enum tag_kind kind;
-} kinds[] = {
-    {STR("annotation"), HIDDEN}, {STR("article"), BLOCK}, {STR("aside"), BLOCK},
-    {STR("blockquote"), BLOCK},  {STR("br"), BLOCK},      {STR("caption"), BLOCK},
-    {STR("center"), BLOCK},      {STR("dd"), BLOCK},      {STR("details"), BLOCK},
-    {STR("div"), BLOCK},         {STR("dl"), BLOCK},      {STR("dt"), BLOCK},
-    {STR("figcaption"), BLOCK},  {STR("figure"), BLOCK},  {STR("h1"), HEADING},
-    {STR("h2"), HEADING},        {STR("h3"), HEADING},    {STR("h4"), HEADING},
-    {STR("h5"), HEADING},        {STR("h6"), HEADING},    {STR("hr"), BLOCK},
-    {STR("li"), BLOCK},          {STR("ol"), BLOCK},      {STR("p"), BLOCK},
-    {STR("pre"), BLOCK},         {STR("script"), HIDDEN}, {STR("section"), BLOCK},
-    {STR("style"), HIDDEN},      {STR("summary"), BLOCK}, {STR("svg"), HIDDEN},
-    {STR("table"), BLOCK},       {STR("td"), CELL},       {STR("th"), CELL},
-    {STR("tr"), BLOCK},          {STR("ul"), BLOCK},
+};
+
+// By the first letter; names of other elements are in the line.
+static const struct kind kinds[26][8] = {
+    ['a' - 'a'] = {{STR("annotation"), HIDDEN}, {STR("article"), BLOCK}, {STR("aside"), BLOCK}},
+    ['b' - 'a'] = {{STR("blockquote"), BLOCK}, {STR("br"), BLOCK}},
+    ['c' - 'a'] = {{STR("caption"), BLOCK}, {STR("center"), BLOCK}},
+    ['d' - 'a'] = {{STR("dd"), BLOCK},
+                   {STR("details"), BLOCK},
+                   {STR("div"), BLOCK},
+                   {STR("dl"), BLOCK},
+                   {STR("dt"), BLOCK}},
+    ['f' - 'a'] = {{STR("figcaption"), BLOCK}, {STR("figure"), BLOCK}},
+    ['h' - 'a'] = {{STR("h1"), HEADING},
+                   {STR("h2"), HEADING},
+                   {STR("h3"), HEADING},
+                   {STR("h4"), HEADING},
+                   {STR("h5"), HEADING},
+                   {STR("h6"), HEADING},
+                   {STR("hr"), BLOCK}},
+    ['l' - 'a'] = {{STR("li"), BLOCK}},
+    ['o' - 'a'] = {{STR("ol"), BLOCK}},
+    ['p' - 'a'] = {{STR("p"), BLOCK}, {STR("pre"), BLOCK}},
+    ['s' - 'a'] = {{STR("script"), HIDDEN},
+                   {STR("section"), BLOCK},
+                   {STR("style"), HIDDEN},
+                   {STR("summary"), BLOCK},
+                   {STR("svg"), HIDDEN}},
+    ['t' - 'a'] = {{STR("table"), BLOCK}, {STR("td"), CELL}, {STR("th"), CELL}, {STR("tr"), BLOCK}},
+    ['u' - 'a'] = {{STR("ul"), BLOCK}},
 };
 
 // Offsets in text.
@@ -44,24 +61,11 @@ struct reading {
 
 static enum tag_kind kind_of(str name)
 {
-    // Most tags of a page are these.
-    if (name.len == 4 && (!memcmp(name.ptr, "span", 4) || !memcmp(name.ptr, "code", 4)))
+    if (!name.len || !ascii_is_lower(name.ptr[0]))
         return INLINE;
-    if (name.len == 2 && !memcmp(name.ptr, "li", 2))
-        return BLOCK;
-    if (name.len == 1)
-        return name.ptr[0] == 'p' ? BLOCK : INLINE;
-    size_t low = 0, high = sizeof kinds / sizeof *kinds;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        int order = str_cmp(name, kinds[middle].name);
-        if (!order)
-            return kinds[middle].kind;
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
+    for (const struct kind *k = kinds[name.ptr[0] - 'a']; k->name.len; k++)
+        if (k->name.len == name.len && !memcmp(k->name.ptr, name.ptr, name.len))
+            return k->kind;
     return INLINE;
 }
 
@@ -89,12 +93,12 @@ static void put_space(struct reading *r)
 // Of one byte, or of each of 16: what ends a word.
 #define ENDS_WORD(v) (((v) <= ' ') | ((v) == '&') | ((v) == '<'))
 
-// Whether 16 bytes at p, and the one behind them, are plain: no tag, no entity, no white space but
-// for single spaces.
-static bool is_plain(const char *p)
+// Which of 16 bytes at p are not plain: tags, entities, white space but for single spaces before
+// words, of which the byte behind them is looked at, too.
+static inline bytes16 ends_at(const char *p)
 {
     bytes16 v = bytes16_at(p), next = bytes16_at(p + 1);
-    return !bytes16_any((bytes16)ENDS_WORD(v) & ~((bytes16)(v == ' ') & ~(bytes16)ENDS_WORD(next)));
+    return (bytes16)ENDS_WORD(v) & ~((bytes16)(v == ' ') & ~(bytes16)ENDS_WORD(next));
 }
 
 // The end of what is copied as it is: neither a tag, nor an entity, nor white space but for single
@@ -102,16 +106,13 @@ static bool is_plain(const char *p)
 static size_t plain_end(str html, size_t at)
 {
     const char *p = html.ptr;
-    size_t from = at;
-    while (at + 17 <= html.len && is_plain(p + at))
-        at += 16;
+    for (unsigned plain = 16; at + 17 <= html.len; at += plain)
+        if ((plain = bytes16_first(ends_at(p + at))) < 16)
+            return at + plain;
     for (; at < html.len; at++) {
         unsigned char c = (unsigned char)p[at];
-        if (!ENDS_WORD(c))
-            continue;
-        bool between =
-            c == ' ' && at > from && at + 1 < html.len && !ENDS_WORD((unsigned char)p[at + 1]);
-        if (!between)
+        bool between = c == ' ' && at + 1 < html.len && !ENDS_WORD((unsigned char)p[at + 1]);
+        if (ENDS_WORD(c) && !between)
             break;
     }
     return at;

@@ -15,12 +15,26 @@ static const struct {
 #undef X
 };
 
+// Where words that begin with a letter begin.
+static size_t first_from(char letter)
+{
+    size_t low = 0, high = sizeof words / sizeof *words;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (words[middle].word.ptr[0] < letter)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 str names_word(str tag)
 {
     char first = tag.len && tag.len <= LONGEST_WORD ? ascii_lower(tag.ptr[0]) : 0;
-    for (size_t i = 0; i < sizeof words / sizeof *words && words[i].word.ptr[0] <= first; i++)
-        if (words[i].word.ptr[0] == first && tag.len == words[i].word.len &&
-            str_eq_nocase(tag, words[i].word))
+    size_t count = sizeof words / sizeof *words;
+    for (size_t i = first_from(first); i < count && words[i].word.ptr[0] == first; i++)
+        if (tag.len == words[i].word.len && str_eq_nocase(tag, words[i].word))
             return words[i].tag;
     return tag;
 }

@@ -150,7 +150,8 @@ struct md_options {
     const str *words;        // [MD_WORD_COUNT]; NULL, or "" for one: English
     const bool *stale;       // of a translation's blocks: which are older than their source
     size_t stale_count;
-    bool gaps;  // addresses are left out, for md_fill
+    bool no_blocks;  // md_result.blocks is not wanted
+    bool gaps;       // addresses are left out, for md_fill
 };
 
 // Once per process, before any fork.

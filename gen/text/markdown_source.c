@@ -448,11 +448,12 @@ void md_block_add(struct md *r, cmark_node *n, uint8_t kind, str content, bool p
     content = md_block_as_written(r, content);
     str whole = content;
     content = str_trim(content);
-    size_t words = prose ? word_count(content, &spacing) : 0;
+    res->words += prose ? word_count(content, &spacing) : 0;
+    if (r->o->no_blocks)
+        return;
     if (spacing != EVEN)
         content = spacing == WRAPPED ? unwrapped(r, content) : normalized(r, content);
     uint64_t hash = str_hash(content);
-    res->words += words;
     if (res->block_count == r->block_cap)
         res->blocks = arena_grow(r->a, res->blocks, res->block_count, &r->block_cap,
                                  res->block_count + 1, sizeof *res->blocks);

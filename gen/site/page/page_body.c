@@ -253,6 +253,19 @@ static bool may_have_more(const struct page_work *h, str text)
            (h->r->site->tree->hooks && str_search(text, STR("<!--")) < text.len);
 }
 
+// Whether this page's blocks are compared with those of another.
+static bool has_partner(const struct page_work *h, const struct document *doc,
+                        const struct md_options *o)
+{
+    const struct page_renderer *r = h->r;
+    if (r->parity || o->stale_count)
+        return true;
+    for (size_t i = 0; i < r->site->language_count && h->page == doc->source; i++)
+        if (doc->pages[i] && doc->pages[i]->sidecar)
+            return true;
+    return false;
+}
+
 bool page_body(struct page_work *h, const struct document *doc, str text, size_t front_end,
                buf *out)
 {
@@ -272,6 +285,7 @@ bool page_body(struct page_work *h, const struct document *doc, str text, size_t
     figures_begin_page(r->figures);
     if (translation && r->source)
         compare_with_source(h, text, file, &o);
+    o.no_blocks = !has_partner(h, doc, &o);
     buf printed = BUF_INIT;
     struct md *md = md_open(text, h->page->body, file, &o, r->arena, r->diag, &printed);
     bool ok = run_cells(h, text, file, md);

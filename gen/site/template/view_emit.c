@@ -164,10 +164,15 @@ static void put_encoded(buf *out, str s, const char *encoded)
     }
 }
 
+void view_put_url_part(buf *out, str s)
+{
+    put_encoded(out, s, ":");
+}
+
 static int emit_url_part(lua_State *L)
 {
     str s = bare_text(L);
-    put_encoded(view_of(L)->out, s, ":");
+    view_put_url_part(view_of(L)->out, s);
     return 0;
 }
 

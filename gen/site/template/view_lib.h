@@ -107,6 +107,8 @@ const struct view_html *view_to_html(lua_State *L, int index);
 // from the server's root.
 str view_url(struct view *v, str url);  // the same in the scratch buffer
 void view_push_url(struct view *v, str url);
+// Appends what stands within an address of the page, such as its fragment.
+void view_put_url_part(buf *out, str s);
 // {iso, text} in the page's language, or nil for an unknown time.
 void view_push_date(struct view *v, int64_t seconds);
 // Into the table on top of the stack.
@@ -126,6 +128,7 @@ void view_push_contents(struct view *v, const struct view_field *f);
 void view_push_contents_html(struct view *v, const struct view_field *f);
 void view_push_children(struct view *v, const struct view_field *field);
 void view_push_toc(struct view *v, const struct view_field *field);
+void view_push_toc_html(struct view *v, const struct view_field *field);
 void view_push_provenance(struct view *v, const struct view_field *field);
 void view_push_figures(struct view *v, const struct view_field *field);
 

@@ -101,6 +101,15 @@ static void put_contents_item(struct view *v, const struct view_contents *c, buf
     buf_lit(out, "</a></li>\n");
 }
 
+// "" is plain, so that a template can compare with it.
+static void push_items(struct view *v, str html)
+{
+    if (html.len)
+        view_push_html_copy(v->L, html);
+    else
+        lua_pushliteral(v->L, "");
+}
+
 // The items of the list that page.contents has. Sixty of them made in Lua were a fifth of a full
 // build of 1,630 pages.
 void view_push_contents_html(struct view *v, const struct view_field *f)
@@ -109,10 +118,7 @@ void view_push_contents_html(struct view *v, const struct view_field *f)
     (void)f;
     for (size_t i = 0; i < v->page->contents_count; i++)
         put_contents_item(v, &v->page->contents[i], &html);
-    if (html.len)
-        view_push_html_copy(v->L, buf_view(&html));
-    else
-        lua_pushliteral(v->L, "");
+    push_items(v, buf_view(&html));
     buf_free(&html);
 }
 
@@ -152,6 +158,28 @@ void view_push_toc(struct view *v, const struct view_field *f)
         lua_setfield(L, -2, "html");
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
+}
+
+// The items of a page's own contents, which a short page does without.
+void view_push_toc_html(struct view *v, const struct view_field *f)
+{
+    enum { FEW = 2, DEEPEST = 3 };
+    buf html = BUF_INIT;
+    (void)f;
+    for (size_t i = 0; i < v->page->toc_count && v->page->toc_count > FEW; i++) {
+        const struct md_heading *h = &v->page->toc[i];
+        if (h->level > DEEPEST)
+            continue;
+        buf_lit(&html, "<li class=\"l");
+        buf_u64(&html, (uint64_t)h->level);
+        buf_lit(&html, "\"><a href=\"#");
+        view_put_url_part(&html, h->id);
+        buf_lit(&html, "\">");
+        buf_str(&html, h->html);
+        buf_lit(&html, "</a></li>\n");
+    }
+    push_items(v, buf_view(&html));
+    buf_free(&html);
 }
 
 // The words for a key of the front matter are "provenance.KEY" of the catalog, else the key itself.

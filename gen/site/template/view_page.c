@@ -248,6 +248,7 @@ static const struct view_field fields[] = {
     {"next", push_link, AT(next), SCOPE_PAGE, NO_LIST},
     {"children", view_push_children, 0, SCOPE_PAGE, VIEW_CHILDREN},
     {"toc", view_push_toc, 0, SCOPE_PAGE, NO_LIST},
+    {"toc_html", view_push_toc_html, 0, SCOPE_PAGE, NO_LIST},
     {"edit_url", push_text, AT(edit_url), SCOPE_PAGE, NO_LIST},
     {"report_url", push_text, AT(report_url), SCOPE_PAGE, NO_LIST},
     {"reading_minutes", push_count, AT(reading_minutes), SCOPE_PAGE, NO_LIST},

@@ -13,7 +13,7 @@
 #include "gen/base/fs.h"
 #include "gen/base/heap.h"
 
-enum { SEND_AT = 32 << 10, PIPE_BYTES = 1 << 20 };
+enum { SEND_AT = 256 << 10, PIPE_BYTES = 1 << 20 };
 
 // The limit counts from what the parent had already. Sanitizers reserve terabytes and cannot live
 // under it.

@@ -3,6 +3,7 @@
 #include "gen/site/output/search.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "gen/base/workers.h"
@@ -64,9 +65,14 @@ static uint64_t index_digest(const struct build *b, const struct language *l)
     return h;
 }
 
+struct changed {
+    const struct language *language;
+    size_t bytes;  // of its texts
+};
+
 struct indexing {
     struct build *build;
-    const struct language **languages;  // whose index has changed
+    struct changed *changed;  // languages whose index has changed
     size_t count;
     uint64_t *digests;  // [site.language_count]
     str *files;  // [site.language_count], as workers packed them; "" for one that is as it was
@@ -107,7 +113,7 @@ static void job(void *ctx, size_t index, buf *out)
     struct indexing *x = ctx;
     struct build *b = x->build;
     const struct site *site = &b->site;
-    const struct language *l = x->languages[index];
+    const struct language *l = x->changed[index].language;
     struct diag *d = diag_new((struct diag_options){0});
     buf said = BUF_INIT, files = BUF_INIT;
     b->emit.diag = d;
@@ -136,7 +142,7 @@ static void result(void *ctx, size_t index, enum workers_fate fate, int signal, 
     struct indexing *x = ctx;
     struct build *b = x->build;
     struct unpack u = unpack_from(arena_str(&b->site.arena, bytes));
-    uint32_t language = x->languages[index]->index;
+    uint32_t language = x->changed[index].language->index;
     if (fate != WORKERS_DONE) {
         diag_add(b->diag, D_PAGE_CRASH, DIAG_FILE(b->view_site.search_index[language]),
                  "signal %d, while it was made", signal);
@@ -175,12 +181,31 @@ static void keep_files(struct build *b, str first, uint64_t digest)
     }
 }
 
+static size_t text_bytes(const struct build *b, const struct language *l)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < b->site.document_count; i++) {
+        const struct rendered_page *r = rendered_of(b, i, l->index);
+        bytes += r ? r->search.len : 0;
+    }
+    return bytes;
+}
+
+static int by_bytes(const void *x, const void *y)
+{
+    const struct changed *a = x, *b = y;
+    if (a->bytes != b->bytes)
+        return a->bytes < b->bytes ? 1 : -1;
+    return a->language->index < b->language->index ? -1 : 1;
+}
+
+// The largest first, so that no worker is left with one when the others have ended.
 static bool find_changed(struct indexing *x)
 {
     struct build *b = x->build;
     arena *a = &b->site.arena;
     size_t count = b->site.language_count;
-    x->languages = arena_new(a, const struct language *, count);
+    x->changed = arena_new(a, struct changed, count);
     x->digests = arena_new(a, uint64_t, count);
     x->files = arena_new(a, str, count);
     for (size_t i = 0; i < count; i++) {
@@ -193,8 +218,10 @@ static bool find_changed(struct indexing *x)
         if (old && old->digest == x->digests[i])
             continue;
         emit_folder_of(&b->emit, folder_of(first, a));
-        x->languages[x->count++] = b->site.languages[i];
+        const struct language *l = b->site.languages[i];
+        x->changed[x->count++] = (struct changed){l, text_bytes(b, l)};
     }
+    qsort(x->changed, x->count, sizeof *x->changed, by_bytes);
     return x->count > 0;
 }
 

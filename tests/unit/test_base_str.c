@@ -120,11 +120,19 @@ static void malformed_utf8_is_found(void **state)
         {"ab\x80", 2},
         {"\xe2\x82", 0},
         {"12345678\xff", 8},
+        {"1234\xd0\x96"
+         "678\xd0\x96\xd0",
+         11},
+        {"\xd0\x96 \xe0\xa4\xb9, then plain text\xa4", 23},
         {"\xe0\xa4\xb9\xe0\xa4\xbf", 6},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_int_equal(utf8_invalid(str_c(cases[i].bytes)), cases[i].bad);
     assert_int_equal(utf8_invalid((str){"abcdefgh\0i", 10}), 8);
+    assert_int_equal(utf8_invalid((str){"\xd0\x96"
+                                        "ab\0defghijkl",
+                                        14}),
+                     4);
     assert_int_equal(utf8_invalid((str){"\0", 1}), 0);
     assert_int_equal(utf8_invalid(STR_NONE), 0);
 }

@@ -26,7 +26,8 @@ enum framework_habit {
     BY_BLOCKS = 1 << 10,  // torch.compile makes graphs of each block, not of the model
     BY_COMPLEX_ANGLES = 1 << 11,      // rotary positions are complex numbers
     BY_CHECKPOINTS_AROUND = 1 << 12,  // torch.utils.checkpoint is around what is compiled
-    BY_ONE_LAYER = 1 << 14            // one class of layers for every family
+    BY_ONE_LAYER = 1 << 14,           // one class of layers for every family
+    BY_WIDE_GENERATION = 1 << 15      // autocast generates over weights in float32
 };
 
 struct framework {

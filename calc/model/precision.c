@@ -2,6 +2,7 @@
 
 #include "calc/model/precision.h"
 
+#include "calc/model/framework.h"
 #include "calc/model/shape.h"
 
 static const struct precision precisions[dtype_COUNT] = {
@@ -19,4 +20,11 @@ bool precision_is_float16(const struct vram_config *c)
 {
     return c->dtype == DTYPE_FLOAT16 || c->dtype == DTYPE_FLOAT16_LOADED ||
            c->dtype == DTYPE_FLOAT16_ACCELERATE || c->dtype == DTYPE_FLOAT16_DEEPSPEED;
+}
+
+bool precision_generates_narrow(const struct vram_config *c)
+{
+    const struct precision *p = precision_of(c);
+    bool wide = p->autocast && p->weight == DT_F32 && framework_goes(c, BY_WIDE_GENERATION);
+    return c->task == TASK_INFERENCE && c->dtype != DTYPE_FLOAT32 && !wide;
 }

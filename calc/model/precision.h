@@ -17,4 +17,10 @@ const struct precision *precision_of(const struct vram_config *c);
 // Whether the two bytes of a number are float16's.
 bool precision_is_float16(const struct vram_config *c);
 
+// Whether weights are loaded in two bytes for a generation: in every format but float32 and
+// LitGPT's autocast (bf16-mixed), which casts weights in float32, and keeps what it has cast while
+// a pass lasts. SRC: litgpt generate/base.py (fabric.init_module, no conversion); lightning
+// fabric/plugins/precision/amp.py.
+bool precision_generates_narrow(const struct vram_config *c);
+
 #endif

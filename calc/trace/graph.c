@@ -42,8 +42,7 @@ void graph_reset(struct graph *g, const struct model *m, struct tape *t, struct 
 {
     size_t layers = tape_stack_layers(&stack);
     size_t params = LAYOUT_GLOBAL_NUMBERS + layers * LAYOUT_BLOCK_NUMBERS;
-    bool generates =
-        m->c.task == TASK_INFERENCE && m->c.dtype != DTYPE_FLOAT32;  // loaded in two bytes
+    bool generates = precision_generates_narrow(&m->c);
     const struct precision *precision = precision_of(&m->c);
     bool frozen = m->c.lora_rank || m->c.task == TASK_INFERENCE;
     g->m = m;
@@ -349,7 +348,7 @@ static struct param *graph_param_at(struct graph *g, bool global, uint16_t numbe
 
 static uint8_t graph_param_dtype(const struct graph *g, const struct layout_param *row)
 {
-    bool computes = g->gathered || g->m->c.task == TASK_INFERENCE;
+    bool computes = g->gathered || precision_generates_narrow(&g->m->c);
     return computes ? g->compute : quantization_format(g->m, row);
 }
 
@@ -402,7 +401,7 @@ struct value graph_weight_cast(struct graph *g, bool global, uint16_t number, st
     if (!g->autocast || !graph_ok(g) || weight.storage == TAPE_NONE)
         return graph_copy(g, weight);
     uint8_t part = row->part == PART_BIAS ? PART_BIAS_CAST : PART_WEIGHT_CAST;
-    if (!row->trained)
+    if (!row->trained && g->m->c.task == TASK_TRAIN)  // LitGPT generates with what could be trained
         return graph_to(g, weight, g->compute, part);
     struct param *p = graph_param_at(g, global, number);
     if (p->cast == TAPE_NONE) {

@@ -11,6 +11,7 @@
 
 #include "calc/trace/cache.h"
 #include "calc/trace/forward.h"
+#include "calc/trace/linear.h"
 #include "calc/trace/loss_transformers.h"
 #include "calc/trace/quantized.h"
 
@@ -78,6 +79,15 @@ static void infer_choose(struct graph *g)
     tape_unref(g->t, wide);
 }
 
+// Under autocast the head's copy stays beside those of the layers to the end of the pass.
+static void infer_cast_head(struct graph *g)
+{
+    uint16_t head = layer_head_weight(g);
+    struct value w = graph_param(g, true, head), cast = graph_weight_cast(g, true, head, w);
+    graph_drop(g, cast);
+    graph_drop(g, w);
+}
+
 static void infer_prompt(struct graph *g)
 {
     uint32_t ids = graph_scratch(g, OP_X, ROLE_BATCH, PART_SELF, DT_I64, SHAPE_TOKENS);
@@ -85,12 +95,15 @@ static void infer_prompt(struct graph *g)
     struct value normed = forward_hidden(g, ids);
     g->caches = false;
     struct value logits = graph_none();
+    if (MODEL_IS_WHOLE && g->autocast && g->m->last)
+        infer_cast_head(g);
     if (g->m->last && graph_has(g, TRAIT_WHOLE_LOGITS))
         logits = loss_logits(g, normed);  // to the end of the next step, under the loop's name
     else if (g->m->last)
         infer_choose(g);
     graph_drop(g, normed);
     tape_unref(g->t, ids);
+    graph_autocast_exit(g);
     if (graph_has(g, TRAIT_CACHE_TWICE)) {
         infer_layers(g, true, second_layer);
         infer_layers(g, true, second_forget);

@@ -54,6 +54,28 @@ static void test_growing_takes_one_tensor_twice(void **state)
     vram_free(v);
 }
 
+// LitGPT's autocast generates over weights in float32, of which every matrix but the embedding has
+// a copy in two bytes to the end of a pass; elsewhere weights are loaded in two bytes.
+static void test_autocast_of_litgpt(void **state)
+{
+    (void)state;
+    vram *v = fixture_open("preset=llama-2-7b task=inference mode=reference dtype=bfloat16 "
+                           "batch_size=1 seq_len=32 max_new_tokens=50");
+    const struct vram_result *r = fixture_run(v);
+    assert_int_equal(r->param_bytes, 2 * r->params);
+    fixture_set(v, "framework=litgpt");
+    r = fixture_run(v);
+    assert_int_equal(r->param_bytes, 4 * r->params);
+    uint64_t norms = 65 * 4096, copies = 2 * (r->params - 32000 * 4096 - norms);
+    uint64_t peak = peak_of(r, "prefill");
+    assert_true(peak >= r->param_bytes + copies);
+    assert_true(peak <= r->param_bytes + copies + 32 * MIB);
+    fixture_set(v, "dtype=bfloat16_pure");
+    r = fixture_run(v);
+    assert_int_equal(r->param_bytes, 2 * r->params);
+    vram_free(v);
+}
+
 static void test_one_byte_cache(void **state)
 {
     (void)state;
@@ -276,6 +298,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cache_bytes),
         cmocka_unit_test(test_growing_takes_one_tensor_twice),
+        cmocka_unit_test(test_autocast_of_litgpt),
         cmocka_unit_test(test_one_byte_cache),
         cmocka_unit_test(test_prompt_alone_and_quantized),
         cmocka_unit_test(test_live_peak_is_the_same),

@@ -1,4 +1,4 @@
--- Holds the sums by class to what they were: measured_limits.lua FILE.tsv. The limits are what holds today; whoever makes the
+-- Holds the sums by class to what they were: measured_limits.lua FOLDER, which has the tables. The limits are what holds today; whoever makes the
 -- estimator better raises them, and no change may make it worse. Prints "ok" or "not ok" lines.
 local score = require "score"
 local tsv = require "tsv"
@@ -8,11 +8,20 @@ local tsv = require "tsv"
 -- 95 of "complete" without five rows of adapters under FSDP1 on the host (reserved memory of full cards) and seven of float8. Four of
 -- "nearly" are torchtune's table of September 2024, +6 to +8 %, three of them adapters: weights and the blocks' inputs alone take 98 % of what it reports of one. The row of
 -- MiCA is +6.7 like PEFT's others, where the limit of the lengths stands for them.
-local limits = {
+local measured = {
   {"complete", figures = 254, said = 254, median = 0.15, {96, 3}, {99, 8}},
   {"nearly", figures = 131, said = 131, median = 0.62, {86, 5}, {99, 10}},
   {"nvidia-smi", figures = 149, said = 149, median = 4.6, {76, 10}},
   {"nanotron", figures = 278, said = 278, median = 5.6, {67, 10}},
+}
+
+-- Rows collected later, of PowerLM-3b (fms-acceleration, a100_80gb_granite.csv), of two of LitGPT's tutorials and the row of
+-- torchtune's table with weights on the host; written down before anything was estimated, but for the lengths of LitGPT's rows, which
+-- are those of its other tables.
+local more = {
+  {"complete", figures = 28, said = 28, median = 0.47, {100, 3}},
+  {"nearly", figures = 23, said = 23, median = 0.71, {91, 5}, {95, 10}},
+  {"nvidia-smi", figures = 28, said = 28, median = 1.02, {95, 10}},
 }
 
 local failed = false
@@ -34,10 +43,15 @@ local function check_class(limit, sum)
   end
 end
 
-local file = assert(io.open(arg[1], "rb"))
-local rows, faults = tsv.read(file:read("a"), arg[1])
-check(#rows > 0 and #faults == 0, "the table has no faults%s", faults[1] and ": " .. faults[1] or "")
-local sums = {}
-for _, entry in ipairs(score.by_class(score.rows(rows, vram.estimate))) do sums[entry.class.id] = entry.sum end
-for _, limit in ipairs(limits) do check_class(limit, sums[limit[1]] or score.sum{}) end
+local function check_table(name, limits)
+  local file = assert(io.open(arg[1] .. "/" .. name, "rb"))
+  local rows, faults = tsv.read(file:read("a"), name)
+  check(#rows > 0 and #faults == 0, "%s has no faults%s", name, faults[1] and ": " .. faults[1] or "")
+  local sums = {}
+  for _, entry in ipairs(score.by_class(score.rows(rows, vram.estimate))) do sums[entry.class.id] = entry.sum end
+  for _, limit in ipairs(limits) do check_class(limit, sums[limit[1]] or score.sum{}) end
+end
+
+check_table("measured.tsv", measured)
+check_table("measured_more.tsv", more)
 os.exit(not failed)

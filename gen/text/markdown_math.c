@@ -39,6 +39,16 @@ static bool is_blank(const char *s)
     return !*s;
 }
 
+// Whether nothing is behind a formula in its paragraph, or attributes of the block that holds it:
+// {: .class}.
+static bool is_last(const char *s)
+{
+    while (md_is_space(*s))
+        s++;
+    const char *close = s[0] == '{' && s[1] == ':' ? strchr(s, '}') : NULL;
+    return is_blank(close ? close + 1 : s);
+}
+
 // The code point before s[at], or 0 at the start.
 static uint32_t before(const char *s, size_t at)
 {
@@ -128,16 +138,16 @@ static bool is_price(str s)
 }
 
 // Where the formula ends that opens before s[from]; 0 when it is none. Only the first dollar sign
-// is looked at, so that a paragraph costs one pass.
-static size_t dollar_end(const char *s, size_t from, bool twice)
+// is looked at, so that a paragraph costs one pass. loose: two signs are enough, as to kramdown.
+static size_t dollar_end(const char *s, size_t from, bool twice, bool loose)
 {
     size_t end = next_dollar(s, from, twice), behind = end + 1 + twice;
     if (end <= from || (!twice && s[end + 1] == '$'))
         return 0;
-    bool alone = twice && is_blank(s + behind);
+    bool alone = twice && is_last(s + behind);
     for (size_t i = 0; alone && i + 2 < from; i++)
         alone = md_is_space(s[i]);
-    if (alone)
+    if (alone || loose)
         return end;
     bool price = !twice && is_price((str){s + from, end - from});
     return price || md_is_space(s[from]) || md_is_space(s[end - 1]) ||
@@ -195,12 +205,15 @@ static cmark_node *match_dollar(struct md *r, const char *s, cmark_inline_parser
     size_t from = at + 1 + twice;
     if ((!twice && !single) || !may_open(s, at) || s[from] == '$')
         return NULL;
-    size_t end = dollar_end(s, from, twice);
+    bool kramdown = r->o->extensions & MD_MATH_KRAMDOWN;
+    size_t end = dollar_end(s, from, twice, twice && kramdown);
     if (!end)
         return NULL;
     cmark_inline_parser_set_offset(in, (int)(end + 1 + twice));
-    bool alone = at == 0 && is_blank(s + end + 2);
-    struct md_formula what = {.display = twice && (single || alone)};
+    bool alone = at == 0 && is_last(s + end + 2);
+    // To kramdown single ones are text, whose backslashes it takes away before MathJax reads it.
+    struct md_formula what = {.display = twice && (alone || (single && !kramdown)),
+                              .escaped = !twice && kramdown};
     return new_formula(r, (str){s + from, end - from}, what);
 }
 
@@ -298,6 +311,50 @@ static bool is_ended(struct md *r, str rest, str end, size_t line, size_t *none)
     return false;
 }
 
+// Whether a line is in as many quotes, and indented as far, as the block above it wants.
+static bool goes_on(str line, size_t quotes, size_t indentation)
+{
+    size_t i = 0, blanks;
+    for (; quotes; quotes--) {
+        while (i < line.len && line.ptr[i] == ' ')
+            i++;
+        if (i >= line.len || line.ptr[i] != '>')
+            return false;
+        i++;
+        i += quotes > 1 || !indentation ? 0 : i < line.len && line.ptr[i] == ' ';
+    }
+    for (blanks = 0; i < line.len && md_is_space(line.ptr[i]); i++)
+        blanks += line.ptr[i] == '\t' ? 4 : 1;
+    return blanks >= indentation;
+}
+
+// Whether the lines of a formula from number on to the one that ends it are in the block that holds
+// it: a paragraph goes on in lines that are not, a block of ours would end before them. at: where
+// the formula begins in its first line.
+static bool is_held(struct md *r, cmark_node *parent, size_t number, size_t at, str end)
+{
+    size_t quotes = 0, inner = 0;
+    str line = md_line_at(r, number), head = str_slice(line, 0, at);
+    bool item = false, marked = false;
+    for (cmark_node *n = parent; n; n = cmark_node_parent(n)) {
+        quotes += md_is(n, CMARK_NODE_BLOCK_QUOTE);
+        item = item || md_is(n, CMARK_NODE_ITEM);
+    }
+    for (size_t i = 0; i < head.len; i++) {
+        if (head.ptr[i] == '>')
+            inner = i + 1 + (i + 1 < head.len && head.ptr[i + 1] == ' ');
+        else
+            marked = marked || !md_is_space(head.ptr[i]);
+    }
+    size_t indentation = !item ? 0 : marked ? head.len - inner : 1;
+    do {
+        line = md_line_at(r, ++number);
+        if (!goes_on(line, quotes, indentation))
+            return false;
+    } while (str_trim(line).len && !str_ends(str_trim(line), end));
+    return true;
+}
+
 // The row that a line opens a block by; BLOCK_KINDS for none.
 static size_t block_kind(unsigned extensions, str s)
 {
@@ -322,6 +379,8 @@ static cmark_node *open_block(cmark_syntax_extension *ext, int indented, cmark_p
     bool one_line = str_ends(rest, end);
     // Dollar signs at both ends of a line are for the inline parser.
     if ((one_line && end.ptr[0] == '$') || !is_ended(r, rest, end, line, &r->no_formula[kind]))
+        return NULL;
+    if (!one_line && end.ptr[0] == '$' && !is_held(r, parent, line, (size_t)at, end))
         return NULL;
     int open = block_rows[kind].kept ? 0 : (int)block_rows[kind].open.len,
         skipped = at + open - cmark_parser_get_offset(parser);

@@ -238,8 +238,10 @@ static void prepare(struct md *r)
     if (r->o->title.len)
         md_title_drop(r, r->root);
     md_headings_prepare(r, r->root);
-    if (r->o->math && !r->scan && (r->own[1] || holds_byte(r->text, '$')))
+    if (r->o->math && !r->scan && (r->own[1] || holds_byte(r->text, '$'))) {
+        md_equations_prepare(r, r->root);
         md_formulas_prepare(r, r->root);
+    }
 }
 
 static void parse(struct md *r)

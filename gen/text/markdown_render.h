@@ -345,6 +345,10 @@ str md_formula_tex(struct md *r, cmark_node *block, str literal);
 // Converts the formulas below root together, before they are shown one by one.
 void md_formulas_prepare(struct md *r, cmark_node *root);
 
+// markdown_equations.c
+// Puts the numbers of rows in place of the references to them, in all formulas below root.
+void md_equations_prepare(struct md *r, cmark_node *root);
+
 // markdown_footnote.c
 // Counts the marks of each note before the walk: links back are written before all marks are met.
 void md_footnotes_prepare(struct md *r, cmark_node *root);

@@ -12,7 +12,7 @@
 
 enum {
     MAX_FORMULA = 16384,
-    FORMAT = 5,  // raised when what is kept would be made differently
+    FORMAT = 6,  // raised when what is kept would be made differently
 };
 
 // What is known of a formula: MathML, or why there is none.

@@ -6,6 +6,7 @@
 
 #include "gen/text/html_scan.h"
 #include "gen/text/markdown.h"
+#include "gen/text/math.h"
 #include "tests/unit/base_fixture.h"
 
 enum { LIMIT_S = 20 };
@@ -78,6 +79,11 @@ static const struct row rows[] = {
     {"dollars", false, {{"$a ", 300000}}},
     {"dollars without an end", false, {{"$a", 300000}}},
     {"two dollars", false, {{"$$ a\n", 100000}}},
+    {"references to formulas", false, {{"$$ \\label{a} \\ref{a} \\eqref{b} $$\n\n", 30000}}},
+    {"rows of formulas",
+     false,
+     {{"$$ \\begin{align} \\label{a} \\\\ ", 30000}, {"\\ref{a} $$", 1}}},
+    {"formulas in lists", false, {{"- $$ a\n", 50000}, {"b $$\n", 1}}},
     {"two dollars on lines of their own", false, {{"$$\n", 1}, {"a $$ b\n$$\n", 50000}}},
     {"brackets of formulas", false, {{"\\(a \\\\(b ", 100000}}},
     {"brackets of formulas on lines of their own", false, {{"\\[\n\\\\[\n", 50000}}},
@@ -168,8 +174,10 @@ static void render(const char *name, str text, bool plain, bool too_large)
     struct md_options o = {.extensions = plain ? MD_GFM
                                                : MD_GFM | MD_MATH | MD_ADMONITIONS | MD_CONTAINERS |
                                                      MD_DEFINITIONS,
-                           .plain = plain};
+                           .plain = plain,
+                           .math = math_open(STR_NONE)};  // one program for all that are formulas
     render_as(name, text, STR("a.md"), &o, too_large);
+    math_free(o.math);
 }
 
 // With all of it at once, and with what a page of MDX has.

@@ -249,7 +249,18 @@ static void spelled_as_blahtexml_takes_it(void **state)
     } rows[] = {
         {"\\dfrac{1}{2} \\le \\tfrac12", "\\frac{1}{2} \\le \\frac12", NULL},
         {"a \\lt b\\:c \\nonumber", "a < b\\;c ", NULL},
-        {"x \\label{eq:{a}} \\tag {1} y", "x   y", NULL},
+        {"x \\label{eq:{a}} \\tag {1} y", "x   y\\qquad\\text{(1)}", NULL},
+        {"\\begin{gather} x \\\\ y \\tag{$2$} \\\\ z \\tag{3} \\end{gather}",
+         "\\begin{aligned} x \\\\ y  \\qquad{(2)}\\\\ z  \\qquad\\text{(3)}\\end{aligned}", NULL},
+        {"\\tag*{a_b} \\begin{align} x \\\\ y \\end{align}",
+         " \\begin{aligned} x \\\\ y \\end{aligned}\\qquad\\text{a\\_b}", NULL},
+        {"\\begin{cases} a & b \\end{cases} \\begin{cases} \\begin{cases} a \\end{cases} & b & c "
+         "\\end{cases}",
+         "\\begin{cases} a & b \\end{cases} \\left\\{\\begin{matrix} \\begin{cases} a \\end{cases} "
+         "& "
+         "b & c \\end{matrix}\\right.",
+         NULL},
+        {"a \\bigm| \\lparen b \\Biggm| c", "a \\big| ( b \\Bigg| c", NULL},
         {"\\begin{align*} a &= b \\\\ c &= d \\end{align*}",
          "\\begin{aligned} a &= b \\\\ c &= d \\end{aligned}", NULL},
         {"\\begin{array}{c|c} a & b \\end{array}", "\\begin{matrix} a & b \\end{matrix}", NULL},

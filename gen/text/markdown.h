@@ -36,6 +36,8 @@ enum {
 enum md_slug {
     MD_SLUG_GITHUB,
     MD_SLUG_VUE,
+    MD_SLUG_KRAMDOWN,       // kramdown's own, without GitHub's input
+    MD_SLUG_BLACKFRIDAY,    // of Hugo's former parser
     MD_SLUG_PYTHON,         // Python-Markdown's toc; so are those behind it
     MD_SLUG_UNICODE,        // its slugify_unicode
     MD_SLUG_PYMDOWN,        // pymdownx.slugs in lower case

@@ -84,12 +84,13 @@ static str take_explicit_id(struct md *r, cmark_node *heading)
     return id;
 }
 
-// The id itself, or the first of id-1, id-2, ... that is free in ids. The map remembers how far the
-// numbers have come.
+// The id itself, or the first of id-1, id-2, ... that is free in ids; of one without letters "_1".
+// The map remembers how far the numbers have come.
 static str unique_in(struct md *r, struct map *ids, str id)
 {
     bool is_new;
     void **place = map_put(ids, r->a, id, &is_new);
+    is_new = is_new && id.len;
     while (!is_new) {
         size_t number = (size_t)(uintptr_t)*place + 1;
         *place = (void *)(uintptr_t)number;
@@ -152,7 +153,8 @@ static str heading_id(struct md *r, cmark_node *n)
         return unique_id(r, id);
     buf_clear(&r->scratch);
     slug_of(r, &r->scratch, n);
-    return unique_id(r, r->scratch.len ? buf_view(&r->scratch) : STR("section"));
+    bool named = r->scratch.len || r->o->slugs >= MD_SLUG_PYTHON;
+    return unique_id(r, named ? buf_view(&r->scratch) : STR("section"));
 }
 
 static void put_title_anchor(struct md *r, str id)
@@ -168,6 +170,8 @@ void md_first_anchor(struct md *r)
     str own = r->o->first_id, source = r->o->source_title_id;
     if (own.len)
         put_title_anchor(r, r->result->title_id = unique_id(r, own));
+    if (own.len && r->o->slugs >= MD_SLUG_PYTHON)  // a heading as others, to its generator
+        map_put(&r->own_ids, r->a, own, NULL);
     if (source.len && !map_has(&r->ids, source))
         put_title_anchor(r, unique_id(r, source));
 }
@@ -220,7 +224,7 @@ static str own_id(struct md *r, cmark_node *n, str id)
         return STR_NONE;
     buf_clear(&r->scratch);
     slug_of(r, &r->scratch, n);
-    if (!r->scratch.len)
+    if (!r->scratch.len && r->o->slugs < MD_SLUG_PYTHON)
         return STR_NONE;
     str own = unique_in(r, &r->own_ids, arena_str(r->a, buf_view(&r->scratch)));
     bool taken = str_eq(own, id) || map_has(&r->ids, own) || is_source_id(r, own);

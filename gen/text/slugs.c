@@ -1,4 +1,5 @@
-// Ids out of headings: GitHub's way, those of Python-Markdown's toc, and that of VitePress.
+// Ids out of headings: GitHub's way, those of Python-Markdown's toc, of VitePress, kramdown and
+// Blackfriday.
 #include "gen/text/slugs.h"
 
 #include <stdlib.h>
@@ -140,6 +141,37 @@ static void vue(str s, buf *out)
     }
 }
 
+// Source: kramdown, lib/kramdown/converter/base.rb, basic_generate_id: from the first letter of
+// ASCII on, letters and digits of ASCII, one hyphen for each blank.
+static void kramdown(str s, buf *out)
+{
+    bool any = false;
+    for (size_t i = 0; i < s.len; i++) {
+        any = any || ascii_is_letter(s.ptr[i]);
+        if (any && s.ptr[i] != '_')
+            github_ascii(out, s.ptr[i]);
+    }
+}
+
+// Source: russross/blackfriday v2, block.go, SanitizedAnchorName: letters and numbers, one hyphen
+// between them for whatever else.
+static void blackfriday(str s, buf *out)
+{
+    bool joint = false;
+    size_t start = out->len;
+    for (size_t i = 0, n; i < s.len; i += n) {
+        UChar32 c = (UChar32)utf8_next(str_slice(s, i, s.len), &n);
+        if (!(U_GET_GC_MASK(c) & (U_GC_L_MASK | U_GC_N_MASK))) {
+            joint = out->len > start;
+            continue;
+        }
+        if (joint)
+            buf_char(out, '-');
+        joint = false;
+        buf_utf8(out, (uint32_t)u_tolower(c));
+    }
+}
+
 void slug_text(enum md_slug style, str text, buf *out)
 {
     buf apart = BUF_INIT;
@@ -151,6 +183,10 @@ void slug_text(enum md_slug style, str text, buf *out)
         pymdown(normalized(text, false, &apart), style, out);
     else if (style == MD_SLUG_VUE)
         vue(normalized(text, true, &apart), out);
+    else if (style == MD_SLUG_KRAMDOWN)
+        kramdown(text, out);
+    else if (style == MD_SLUG_BLACKFRIDAY)
+        blackfriday(text, out);
     else
         github(text, out);
     buf_free(&apart);

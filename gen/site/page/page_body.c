@@ -241,6 +241,8 @@ static str title_id(struct page_work *h, str text, size_t from)
         return id;
     buf b = BUF_INIT;
     slug_text(h->r->site->tree->slugs, h->page->title, &b);
+    if (!b.len && h->r->site->tree->slugs >= MD_SLUG_PYTHON)
+        buf_lit(&b, "_1");  // the first of those without letters
     id = arena_str(h->r->arena, buf_view(&b));
     buf_free(&b);
     return id;

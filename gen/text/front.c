@@ -232,6 +232,33 @@ static bool is_fence(str line, str mark)
     return str_eq(line, mark);
 }
 
+// Whether a line closes a block: the mark, "..." of YAML, or where loose, as Hugo has it, a longer
+// line of dashes. Source: Hugo, parser/pageparser/pagelexer_intro.go (a prefix is enough).
+static bool is_close(str line, str mark, bool loose)
+{
+    bool yaml = str_eq(mark, STR("---"));
+    line = str_trim(line);
+    if (is_fence(line, mark) || (yaml && str_eq(line, STR("..."))))
+        return true;
+    size_t dashes = 0;
+    while (dashes < line.len && line.ptr[dashes] == '-')
+        dashes++;
+    return loose && yaml && dashes > 3 && dashes == line.len;
+}
+
+// The end of a block that begins at from; *body is behind the line that closes it. False without.
+static bool find_close(str text, size_t from, str mark, bool loose, size_t *to, size_t *body)
+{
+    str rest = str_slice(text, from, text.len), line;
+    for (;;) {
+        *to = text.len - rest.len;
+        if (!str_line(&rest, &line))
+            return false;
+        if (is_close(line, mark, loose))
+            return *body = text.len - rest.len, true;
+    }
+}
+
 // The block is text[*from, *to) between two lines of *mark, --- for YAML or +++ for TOML; *body is
 // behind the second. False when it is not closed.
 static bool find_block(str text, str *mark, size_t *from, size_t *to, size_t *body)
@@ -244,16 +271,10 @@ static bool find_block(str text, str *mark, size_t *from, size_t *to, size_t *bo
     if (!str_starts(rest, *mark) || !str_line(&rest, &line) || !is_fence(line, *mark))
         return true;
     *from = text.len - rest.len;
-    for (;;) {
-        *to = text.len - rest.len;
-        if (!str_line(&rest, &line))
-            return false;
-        bool is_end = str_eq(*mark, STR("---")) && str_eq(str_trim(line), STR("..."));
-        if (is_fence(line, *mark) || is_end)
-            break;
-    }
-    *body = text.len - rest.len;
-    return true;
+    if (find_close(text, *from, *mark, false, to, body))
+        return true;
+    str_line(&rest, &line);  // "title: x" is no text above a line that makes it a heading
+    return str_search(line, STR(": ")) < line.len && find_close(text, *from, *mark, true, to, body);
 }
 
 // {"title": "..."} at the head of a file, as Hugo has it: YAML reads it, too. The end of the

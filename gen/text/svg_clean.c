@@ -335,16 +335,22 @@ static void clean_tag(struct cleaner *c)
     }
 }
 
-// Another encoding than UTF-8 could spell all of this in other bytes.
+// Another encoding than UTF-8 could spell all of this in other bytes; those named here spell ASCII
+// as it does, and what else they have is no UTF-8.
 static bool says_utf8(str svg)
 {
+    static const str alike[] = {STR("utf-8"), STR("us-ascii"), STR("iso-8859-1"),
+                                STR("iso-8859-15"), STR("windows-1252")};
     str head = str_slice(svg, 0, str_find(svg, '>'));
     size_t at = str_search(head, STR("encoding"));
     str name = str_trim(str_slice(head, at + 8, head.len));
     name = name.len && name.ptr[0] == '=' ? str_trim(str_slice(name, 1, name.len)) : name;
-    return !str_starts(head, STR("<?xml")) || at == head.len ||
-           str_eq_nocase(str_slice(name, 1, 6), STR("utf-8")) ||
-           str_eq_nocase(str_slice(name, 1, 9), STR("us-ascii"));
+    bool known = !str_starts(head, STR("<?xml")) || at == head.len;
+    name = str_slice(name, 1, name.len);
+    name = str_slice(name, 0, str_find(name, str_find(name, '"') < name.len ? '"' : '\''));
+    for (size_t i = 0; i < sizeof alike / sizeof *alike; i++)
+        known = known || str_eq_nocase(name, alike[i]);
+    return known;
 }
 
 enum svg_clean svg_clean(str svg, buf *out, size_t *place)

@@ -40,6 +40,10 @@ static void no_front_matter(void **state)
     assert_true(parse(x, ""));
     assert_true(parse(x, "----\nnot a fence\n"));
     assert_int_equal(x->f.body, 0);
+    assert_true(parse(x, "---\nA heading\n-----\n"));
+    assert_int_equal(x->f.body, 0);
+    assert_true(parse(x, "---\ntitle: closed by more\n-----\nText\n"));
+    assert_int_equal(x->f.body, 32);
 }
 
 // Each list names the one before it sixty times: 60 * 60 * 60 * 60 words in a kilobyte.

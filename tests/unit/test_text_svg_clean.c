@@ -25,6 +25,8 @@ static void what_draws_stays(void **state)
           "href=\"page.html#a:b\">x</a></svg>",
         "<!DOCTYPE svg [\n<!ENTITY ns_svg \"http://www.w3.org/2000/svg\">\n <!ENTITY x 'y'>]><svg "
         "xmlns=\"&ns_svg;\"/>",
+        "<?xml version='1.0' encoding='ISO-8859-1'?>" S "</svg>",
+        "<?xml version=\"1.0\" encoding = \"windows-1252\"?>" S "</svg>",
         S "<animate attributeName=\"x\" values=\"0;1\" from=\"0\" to=\"1\"/><g two=\"on\"/></svg>",
     };
     (void)state;

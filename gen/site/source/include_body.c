@@ -61,7 +61,7 @@ static size_t put_listing(struct including *g, const struct include_source *s, s
     struct include_source in = *s;
     while (head < s->text.len && strchr(" \t", s->text.ptr[head]))
         head++;
-    if (!include_listing(s->text, head, &g->searched, &l) ||
+    if (!include_listing(s->text, head, &g->searched, &l, g->a) ||
         str_trim(str_slice(s->text, l.end, include_line_end(s->text, l.end))).len ||
         (l.path.len && include_find_file(g, s, l.path, &in)))
         return at;
@@ -75,7 +75,7 @@ static bool put_component(struct including *g, const struct include_source *s, s
 {
     struct include_listing l;
     struct include_source component = in;
-    if (!include_component(in.text, &g->searched, &l) ||
+    if (!include_component(in.text, &g->searched, &l, g->a) ||
         (l.path.len && include_find_file(g, &component, l.path, &in)))
         return false;
     put_code(g, s, at, &l, in, indent);
@@ -109,7 +109,7 @@ static size_t put_part(struct including *g, const struct include_source *s, size
     while (head < s->text.len && strchr(" \t", s->text.ptr[head]))
         head++;
     if (g->depth >= DEEPEST_PART || g->out.len > g->site->settings.max_page_bytes ||
-        !include_partial(s->text, head, &g->searched, &path, &end) ||
+        !include_partial(s->text, head, &g->searched, &path, &end, g->a) ||
         str_trim(str_slice(s->text, end, include_line_end(s->text, end))).len ||
         include_find_file(g, s, path, &in))
         return at;

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "gen/text/js_string.h"
 #include "gen/text/markdown_foreign.h"
 
 enum { MAX_SEARCHED = 64 << 20 };  // bytes that are looked through for the listings of a page
@@ -59,26 +60,26 @@ static bool next_line_with(str text, size_t *at, str words, str *rest)
     return false;
 }
 
-// What import name from "./file" names, as it is written.
-static bool imported(str text, str name, str *path)
+// What import name from "./file" names, its escapes read.
+static bool imported(str text, str name, str *path, arena *a)
 {
     str rest;
-    size_t at = 0, end;
+    size_t at = 0, end = 0;
     while (next_line_with(text, &at, STR("import "), &rest)) {
         if (!str_starts(rest, name) || name_length(rest) != name.len)
             continue;
         rest = str_trim(str_slice(rest, name.len, rest.len));
-        if (str_starts(rest, STR("from ")) &&
-            read_words(str_trim(str_slice(rest, 5, rest.len)), path, &end, NULL))
-            return path->len > 0;
+        str from = str_trim(str_slice(rest, 5, rest.len));
+        if (str_starts(rest, STR("from ")) && from.len && strchr("\"'", from.ptr[0]))
+            return (*path = js_string(from, &end, a)).len > 0;
     }
     return false;
 }
 
 // The file that is imported as text, without the words of its loader.
-static bool imported_raw(str text, str name, str *path)
+static bool imported_raw(str text, str name, str *path, arena *a)
 {
-    if (!imported(text, name, path))
+    if (!imported(text, name, path, a))
         return false;
     size_t loader = str_rfind(*path, '!'), query = str_find(*path, '?');
     bool raw = str_search(*path, STR("raw-loader!")) < path->len ||
@@ -116,7 +117,7 @@ static str value_of(str tag, str name)
 }
 
 // What {name} or {`words`} means, or "words".
-static bool read_value(str text, str value, struct include_listing *out)
+static bool read_value(str text, str value, struct include_listing *out, arena *a)
 {
     size_t end;
     bool braces = str_starts(value, STR("{"));
@@ -127,12 +128,12 @@ static bool read_value(str text, str value, struct include_listing *out)
     str name = str_slice(value, 0, name_length(value));
     bool alone =
         braces && name.len && str_starts(str_trim(str_slice(value, name.len, value.len)), STR("}"));
-    return alone && (imported_raw(text, name, &out->path) ||
+    return alone && (imported_raw(text, name, &out->path, a) ||
                      declared(text, STR("export const "), name, out) ||
                      declared(text, STR("const "), name, out));
 }
 
-bool include_listing(str text, size_t at, size_t *searched, struct include_listing *out)
+bool include_listing(str text, size_t at, size_t *searched, struct include_listing *out, arena *a)
 {
     str rest = str_slice(text, at, text.len), close = STR("</CodeBlock>"), ignored;
     bool block = str_starts(rest, STR("<CodeBlock"));
@@ -149,22 +150,22 @@ bool include_listing(str text, size_t at, size_t *searched, struct include_listi
     if (!tag)
         return false;
     if (!block)
-        return str_ends(head, STR("/>")) && read_value(text, value_of(head, STR("code")), out);
+        return str_ends(head, STR("/>")) && read_value(text, value_of(head, STR("code")), out, a);
     size_t last = str_search(rest, close);
     out->end = at + last + close.len;
-    return last < rest.len && read_value(text, str_trim(str_slice(rest, tag, last)), out);
+    return last < rest.len && read_value(text, str_trim(str_slice(rest, tag, last)), out, a);
 }
 
-bool include_component(str text, size_t *searched, struct include_listing *out)
+bool include_component(str text, size_t *searched, struct include_listing *out, arena *a)
 {
     size_t at = str_starts(text, STR("---\n")) ? str_search(text, STR("\n---\n")) + 5 : text.len;
     while (at < text.len && strchr(" \t\r\n", text.ptr[at]))
         at++;
-    return at < text.len && include_listing(text, at, searched, out) &&
+    return at < text.len && include_listing(text, at, searched, out, a) &&
            !str_trim(str_slice(text, out->end, text.len)).len;
 }
 
-bool include_partial(str text, size_t at, size_t *searched, str *path, size_t *end)
+bool include_partial(str text, size_t at, size_t *searched, str *path, size_t *end, arena *a)
 {
     str rest = str_slice(text, at, text.len);
     size_t n = rest.len && rest.ptr[0] == '<' ? name_length(str_slice(rest, 1, rest.len)) : 0;
@@ -173,7 +174,7 @@ bool include_partial(str text, size_t at, size_t *searched, str *path, size_t *e
         return false;
     *searched += MD_MAX_RAW + text.len;
     size_t tag = md_jsx_end(rest, 0, MD_MAX_RAW);
-    if (!tag || !imported(text, name, path) ||
+    if (!tag || !imported(text, name, path, a) ||
         !(str_ends(*path, STR(".mdx")) || str_ends(*path, STR(".md")) ||
           str_ends(*path, STR(".astro"))))
         return false;

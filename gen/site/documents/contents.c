@@ -5,7 +5,7 @@
 
 #include "gen/site/documents/nav.h"
 #include "gen/site/source/settings.h"
-#include "gen/site/documents/tree_links.h"
+#include "gen/site/documents/tree_index.h"
 
 enum { NONE = UINT32_MAX, DOZEN = 12, LEAST = 5 };
 

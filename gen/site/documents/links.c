@@ -10,6 +10,7 @@
 #include "gen/site/documents/nav.h"
 #include "gen/site/documents/tree_links.h"
 #include "gen/site/documents/wiki_links.h"
+#include "gen/site/source/tree_paths.h"
 #include "gen/site/source/publish.h"
 #include "gen/text/slugs.h"
 
@@ -228,12 +229,13 @@ static void name_heading(const struct site *site, struct link *out, arena *a)
 }
 
 // "../start/" in _articles/fr/start.md leads to the page itself by its address, and to English by
-// its file's place.
+// its file's place; a list of a folder that we made gives way to a page at its address.
 static void prefer_address(const struct site *site, const struct page *p, const struct language *l,
                            str path, struct link *out, arena *a, struct diag *d)
 {
-    if (out->kind != LINK_PAGE || out->document != p->document || !site->tree_index ||
-        names_file(path))
+    bool doubtful = out->kind == LINK_PAGE && site->tree_index &&
+                    (out->document == p->document || out->document->source->made);
+    if (!doubtful || names_file(path))
         return;
     struct link by_address = find_in_tree(site, p, l, path, a, d);
     if (by_address.kind == LINK_PAGE)

@@ -12,7 +12,8 @@
 #include "gen/site/documents/languages.h"
 #include "gen/site/documents/nav.h"
 #include "gen/site/documents/references.h"
-#include "gen/site/documents/tree_links.h"
+#include "gen/site/documents/start.h"
+#include "gen/site/documents/tree_index.h"
 #include "gen/site/documents/wiki_links.h"
 #include "gen/site/source/each.h"
 #include "gen/site/source/known.h"
@@ -428,16 +429,6 @@ static void drop_sourceless(struct site *site)
     arena_free(&scratch);
 }
 
-// A tree of others that says no title is called as its start page is, in few words.
-static void take_title(struct site *site)
-{
-    const struct document *home = map_get(&site->document_by_key, STR_NONE);
-    const struct page *p = home ? home->source : NULL;
-    bool short_enough = p && !p->made && p->title.len <= 60;
-    if (site->tree_index && short_enough && !site->settings.title.len)
-        site->settings.title = p->title;
-}
-
 void site_load(struct site *site, const struct load_options *o)
 {
     struct placing w = {.site = site, .scratch = ARENA_INIT};
@@ -456,6 +447,7 @@ void site_load(struct site *site, const struct load_options *o)
         if (!site->pages[i]->language)
             site->pages[i]->language = site->source_language;
     drop_never(&w);
+    start_by_alias(site);
     references_pair(&w.references, site);
     if (site->tree->needs_source)
         drop_sourceless(site);
@@ -469,7 +461,7 @@ void site_load(struct site *site, const struct load_options *o)
     tree_links_index(site);
     wiki_index(site);
     contents_plan(site);
-    take_title(site);
+    start_title(site);
 }
 
 bool site_open(struct site *site, const struct load_options *o)

@@ -2,6 +2,7 @@
 // shortcodes of references, aliases of projects, base paths, files that ours stand in for.
 #include <string.h>
 
+#include "gen/site/documents/tree_index.h"
 #include "gen/site/documents/tree_links.h"
 #include "gen/site/source/tree_paths.h"
 
@@ -112,16 +113,6 @@ static bool read_braces(const struct site *site, str s, buf *out)
         s = str_slice(s, close + 2, s.len);
     }
     return true;
-}
-
-str tree_without_base(const struct tree *t, str path)
-{
-    str base = t->base_path;
-    bool below =
-        base.len && str_starts(path, base) && (path.len == base.len || path.ptr[base.len] == '/');
-    if (!below)
-        return path;
-    return path.len == base.len ? STR("/") : str_slice(path, base.len, path.len);
 }
 
 str tree_destination(const struct site *site, str destination, bool *unread, arena *a)

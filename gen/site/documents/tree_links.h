@@ -6,12 +6,6 @@
 #include "gen/site/documents/assets.h"
 #include "gen/site/source/site.h"
 
-// Fills site->tree_index, for link_resolve. Called when pages have their documents; does nothing
-// for a site with settings of its own and no kind.
-void tree_links_index(struct site *site);
-
-void tree_links_free(struct site *site);
-
 // What a destination means before it is looked for: Liquid's {{ site.baseurl }}, {% link FILE %}
 // and their like, @site/FILE, the tree's base path. Lives in a. *unread: it holds unknown syntax.
 str tree_destination(const struct site *site, str destination, bool *unread, arena *a);
@@ -31,14 +25,6 @@ bool tree_climbs_out(const struct site *site, const struct page *p, str written,
 struct tree_target tree_find(const struct site *site, const struct page *p, str path, arena *a,
                              struct diag *d);
 
-// A path without the tree's base path; itself where it does not begin with that.
-str tree_without_base(const struct tree *t, str path);
-// The post whose file has that name, date and all, without its ending; NULL for none.
-const struct page *tree_post_named(const struct site *site, str name);
-// The page whose file or folder alone has that name, "sdks"; NULL for none and for several.
-const struct page *tree_page_named(const struct site *site, str name);
-// The page that the tree's generator has at an address, "docs/guide"; NULL for none.
-const struct page *tree_page_at(const struct site *site, str address);
 // Whether an absolute path is an address that page p itself has: translations may share one.
 bool tree_is_own(const struct site *site, const struct page *p, str path, arena *a);
 // Whether path means a page that the tree's generator makes of HTML, which is not read: donate.html

@@ -78,6 +78,33 @@ static void add_collection(struct tree *t, const struct yaml_node *config, str n
         kind_root(t, folder, STR_NONE, literal_start(t, permalink, name), STR_NONE);
     r->permalink = permalink;
     r->blog = posts;
+    r->collection = true;
+}
+
+static bool has_root(const struct tree *t, str folder)
+{
+    for (size_t i = 0; i < t->root_count; i++)
+        if (str_eq(t->roots[i].folder, folder))
+            return true;
+    return false;
+}
+
+// "_pages" of include, in the tree's folder or in one below it: its pages are published, as if they
+// lay above it; their addresses are in their front matter. Source: jekyllrb.com/docs/configuration/
+// options, "Include"; Jekyll::EntryFilter#included? compares names at every depth.
+static void include(struct tree *t, str name)
+{
+    str *folders, here = kind_path(t, name);
+    name = kind_trim_slashes(name);
+    if (name.ptr[0] != '_' || str_find(name, '/') < name.len)
+        return;
+    if (kind_has_folder(t, here) && !has_root(t, here))
+        kind_root(t, here, STR_NONE, STR_NONE, STR_NONE);
+    for (size_t i = 0, n = kind_folders(t, t->folder, &folders); i < n; i++) {
+        str below = kind_join(t, kind_path(t, folders[i]), name);
+        if (folders[i].ptr[0] != '_' && kind_has_folder(t, below) && !has_root(t, below))
+            kind_root(t, below, STR_NONE, folders[i], STR_NONE);
+    }
 }
 
 static void read_collections(struct tree *t, const struct yaml_node *config)
@@ -105,17 +132,45 @@ static bool turns_dollars_on(str text)
     return found;
 }
 
-static bool has_dollars(struct tree *t)
+static bool is_template(str name)
 {
-    static const char *const folders[] = {"_includes", "_layouts"};
-    bool found = false;
-    for (size_t k = 0; k < 2; k++) {
+    bool script = str_ends(name, STR(".js")) &&
+                  (str_search(name, STR("math")) < name.len || str_starts(name, STR("katex")));
+    return script || str_ends(name, STR(".html")) || str_ends(name, STR(".liquid"));
+}
+
+// Themes that are no part of a tree, and turn them on. Source: cotes2020/jekyll-theme-chirpy,
+// assets/js/data/mathjax.js.
+static bool is_of_theme(const struct yaml_node *config)
+{
+    str theme = kind_text(config, "theme"), remote = kind_text(config, "remote_theme");
+    remote = str_slice(remote, 0, str_find(remote, '@'));
+    return str_eq(theme, STR("jekyll-theme-chirpy")) ||
+           str_ends(remote, STR("/jekyll-theme-chirpy"));
+}
+
+static bool has_dollars(struct tree *t, const struct yaml_node *config)
+{
+    static const char *const folders[] = {"_includes", "_includes/scripts", "_layouts", "assets/js",
+                                          "assets/js/data"};
+    bool found = is_of_theme(config);
+    for (size_t k = 0; k < sizeof folders / sizeof *folders; k++) {
         str *names, folder = kind_path(t, str_c(folders[k]));
         for (size_t i = 0, n = kind_files(t, folder, &names); i < n && !found; i++)
-            found = str_ends(names[i], STR(".html")) &&
+            found = is_template(names[i]) &&
                     turns_dollars_on(kind_file(t, kind_join(t, folder, names[i])));
     }
     return found;
+}
+
+// Ids are made as GitHub does unless kramdown reads its own syntax alone, or another processor
+// stands in for it. Source: jekyll-commonmark-ghpages, generate_id ("GFM" means it there).
+static enum md_slug slugs_of(const struct yaml_node *config)
+{
+    str input = kind_text(config, "kramdown.input"), processor = kind_text(config, "markdown");
+    bool other =
+        str_eq_nocase(processor, STR("GFM")) || str_eq_nocase(processor, STR("CommonMarkGhPages"));
+    return other || str_eq_nocase(input, STR("kramdown")) ? MD_SLUG_KRAMDOWN : MD_SLUG_GITHUB;
 }
 
 static void read_plugin(struct tree *t, str name)
@@ -166,6 +221,7 @@ void jekyll_read(struct tree *t)
     struct tree_root *pages = kind_root(t, t->folder, STR_NONE, STR_NONE, STR_NONE);
     pages->permalink = pattern_of(kind_text(c, "permalink"));
     read_collections(t, c);
+    read_list(t, kind_get(c, "include"), include);
     read_languages(t, kind_get(c, "languages"));
     for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++)
         ignore(t, str_c(left_out[i]));
@@ -191,11 +247,13 @@ void jekyll_read(struct tree *t)
     kind_defaults(t, kind_get(c, "defaults"));
     str url = kind_text(c, "url"), base = kind_text(c, "baseurl");
     kind_site(t, url, base);
+    t->unplaced = !url.len && !kind_get(c, "baseurl");  // github.io/REPOSITORY, which a host adds
     read_list(t, kind_get(c, "plugins"), read_plugin);
     read_list(t, kind_get(c, "gems"), read_plugin);
     t->definitions = t->abbreviations = true;
     t->math = true;  // kramdown's own $$ ... $$
-    t->dollars = has_dollars(t);
+    t->dollars = has_dollars(t, c);
+    t->slugs = slugs_of(c);
     if (t->dollars)
         kind_explain(t, "formulas between single dollars, because a template turns them on");
 }

@@ -45,14 +45,15 @@ struct tree_kind {
 
 // A folder whose Markdown files are pages.
 struct tree_root {
-    str folder;     // below the content folder, without a slash at its end; "" for itself
-    str language;   // of all its pages, as the tree writes it; "" where names may say it
-    str prefix;     // in front of their addresses and keys: "blog"
-    str address;    // of the language in the tree's own addresses: "fr"; "" at the root
-    bool numbers;   // "01-intro" is intro
-    bool blog;      // names may begin with a date
-    str title;      // what its first page is called where others name it; "" for the page's own
-    str permalink;  // pattern of addresses, "/news/:year/:title/"; "" without one
+    str folder;       // below the content folder, without a slash at its end; "" for itself
+    str language;     // of all its pages, as the tree writes it; "" where names may say it
+    str prefix;       // in front of their addresses and keys: "blog"
+    str address;      // of the language in the tree's own addresses: "fr"; "" at the root
+    bool numbers;     // "01-intro" is intro
+    bool blog;        // names may begin with a date
+    bool collection;  // of Jekyll's: its documents are no pages to defaults and patterns
+    str title;        // what its first page is called where others name it; "" for the page's own
+    str permalink;    // pattern of addresses, "/news/:year/:title/"; "" without one
 };
 
 // What a configuration says of pages that do not say it themselves: Jekyll's defaults.
@@ -114,6 +115,7 @@ struct tree {
     str title, description, base_url, repository, source_language;
     bool assumed;   // source_language is what the generator takes where nothing says one
     str base_path;  // "/docs" of addresses that begin with it; ""
+    bool unplaced;  // nothing says where the site lies: links may begin with a folder of its host's
     str *languages;
     size_t language_count, language_cap;  // that names of files may say
     struct tree_root *roots;

@@ -51,10 +51,10 @@ static str type_of(const struct tree *t, str path)
     const struct tree_root *r = tree_root_of(t, path);
     if (str_starts(path, STR("_posts/")) || str_search(path, STR("/_posts/")) < path.len)
         return STR("posts");
-    if (!r || !r->folder.len)
+    if (!r || !r->collection)
         return STR("pages");
     str last = path_name(r->folder);
-    return last.ptr[0] == '_' ? str_slice(last, 1, last.len) : STR("pages");
+    return str_slice(last, 1, last.len);
 }
 
 static bool covers(const struct tree_default *d, str path, str type)

@@ -145,7 +145,7 @@ struct site {
     // The tree at the side of pages, see contents.h; NULL for a small site.
     struct contents *contents;
     struct map wiki_names;          // names in lower case -> what has them, see wiki_links.c
-    struct tree_index *tree_index;  // of addresses, see tree_links.h; NULL where links need none
+    struct tree_index *tree_index;  // of addresses, see tree_index.h; NULL where links need none
     struct tree *tree;  // what kind of tree the content folder is, and what follows from that
     struct language **languages;
     size_t language_count;

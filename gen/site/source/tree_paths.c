@@ -240,7 +240,7 @@ static bool put_part(const struct parts *x, str name, buf *out)
         {STR("path"), x->path},
         {STR("categories"), x->categories},
         {STR("collection"), x->collection},
-        {STR("section"), x->folder},
+        {STR("section"), str_slice(x->folder, 0, str_find(x->folder, '/'))},
         {STR("sections"), x->folder},
         {STR("output_ext"), STR_NONE},
         {STR("short_year"), str_slice(x->date, 2, 4)},
@@ -301,27 +301,27 @@ static str day_of(const struct site *site, const struct page *p, arena *a)
 // The address by the pattern of its folder: of posts, collections and sections.
 static str by_pattern(const struct site *site, const struct page *p, arena *a)
 {
-    str pattern = pattern_of(site, p), below = tree_below(p->root, p->source),
-        name = without_ending(path_name(below));
+    str given = tree_default_permalink(site->tree, p->source), pattern = pattern_of(site, p),
+        below = without_ending(tree_below(p->root, p->source)), name = path_name(below);
+    if (site->tree->kind->flags & KIND_BUNDLES && str_eq(name, STR("index")))
+        below = path_folder(below), name = path_name(below);  // the folder's name is the page's
     bool post = p->date.len == 10, dated = str_starts(name, p->date) && post && name.len > 11;
     size_t underscore = str_rfind(p->root->folder, '_');
-    bool collection = underscore < p->root->folder.len;
+    bool collection = p->root->collection;
     struct parts x = {.date = day_of(site, p, a),
                       .name = dated ? str_slice(name, 11, name.len) : name,
-                      .path = without_ending(below),
+                      .path = below,
                       .folder = path_folder(below),
                       .collection = p->root->folder};
-    if (!pattern.len || (has_posts(site) && !post && !collection))
-        return STR_NONE;
+    if (!pattern.len || (has_posts(site) && !post && !collection && !given.len))
+        return STR_NONE;  // a permalink of the whole is not that of pages
     if (!x.date.len && str_search(pattern, STR(":year")) < pattern.len)
         return STR_NONE;
     if (str_ends(x.folder, STR("_posts")))
         x.folder = str_slice(x.folder, 0, x.folder.len > 7 ? x.folder.len - 7 : 0);
     if (collection)
         x.collection = str_slice(p->root->folder, underscore + 1, p->root->folder.len);
-    bool section =
-        !has_posts(site) &&
-        tree_default_permalink(site->tree, p->source).len;  // Hugo's :title is that of the page
+    bool section = !has_posts(site) && given.len;  // Hugo's :title is that of the page
     x.title = section ? hyphened(p->title, a) : x.name;
     x.slug = p->slug.len && p->slug.ptr[0] != '/' ? p->slug : x.title;
     x.categories = arena_join(a, x.folder, x.folder.len && p->categories.len ? STR("/") : STR_NONE,
@@ -363,4 +363,14 @@ size_t tree_addresses(const struct site *site, const struct page *p, arena *a,
     if (slugged.ptr != own.ptr)
         out[n++] = slugged;
     return n;
+}
+
+str tree_without_base(const struct tree *t, str path)
+{
+    str base = t->base_path;
+    bool below =
+        base.len && str_starts(path, base) && (path.len == base.len || path.ptr[base.len] == '/');
+    if (!below)
+        return path;
+    return path.len == base.len ? STR("/") : str_slice(path, base.len, path.len);
 }

@@ -24,4 +24,7 @@ size_t tree_addresses(const struct site *site, const struct page *p, arena *a,
 // An address in that form: "/a/b/index.html" is "a/b". One that no page can have is "..".
 str tree_address(str written, arena *a);
 
+// A path without the tree's base path; itself where it does not begin with that.
+str tree_without_base(const struct tree *t, str path);
+
 #endif

@@ -3,19 +3,34 @@
 
 #include "gen/site/kinds/kind_lib.h"
 
-enum { MAX_CONFIGS = 8 };
+enum { MAX_CONFIGS = 64 };
 
-// The configuration is one file, or several in config/_default, each named for what it says.
+// The configuration is one file, or several in config/_default and its folders, each named for the
+// key that it says more of: module.toml, markup.yaml.
 struct configs {
-    const struct yaml_node *items[MAX_CONFIGS];
+    struct config {
+        str key;  // "" of the whole
+        const struct yaml_node *values;
+    } items[MAX_CONFIGS];
     size_t count;
-    const struct yaml_node *languages, *module;
+    const struct yaml_node *languages;
 };
+
+// What is below the key at the head of path in the file that is named for it.
+static const struct yaml_node *get_in(const struct config *c, const char *path)
+{
+    const char *rest = path + c->key.len;
+    if (!c->key.len)
+        return kind_get(c->values, path);
+    if (strncmp(path, c->key.ptr, c->key.len) != 0 || (*rest && *rest != '.'))
+        return NULL;
+    return *rest ? kind_get(c->values, rest + 1) : c->values;
+}
 
 static const struct yaml_node *get(const struct configs *c, const char *path)
 {
     for (size_t i = 0; i < c->count; i++) {
-        const struct yaml_node *n = kind_get(c->items[i], path);
+        const struct yaml_node *n = get_in(&c->items[i], path);
         if (n)
             return n;
     }
@@ -28,15 +43,34 @@ static str text(const struct configs *c, const char *path)
     return n && n->kind == YAML_SCALAR ? n->text : STR_NONE;
 }
 
-static struct yaml_node *any_ending(struct tree *t, str folder, const char *name)
+// Whether a file's name has an ending of a configuration; *name is what is in front of it.
+static bool is_config(str file, str *name)
 {
-    static const char *const endings[] = {"toml", "yaml", "yml", "json"};
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        str path = kind_join(t, folder, arena_printf(t->a, "%s.%s", name, endings[i]));
-        if (kind_has(t, path))
-            return kind_values(t, path);
+    static const str endings[] = {STR(".toml"), STR(".yaml"), STR(".yml"), STR(".json")};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (str_ends(file, endings[i]))
+            return *name = str_slice(file, 0, file.len - endings[i].len), name->len > 0;
+    return false;
+}
+
+static void add_config(struct tree *t, struct configs *c, str folder, str file, str key)
+{
+    struct yaml_node *values = kind_values(t, kind_join(t, folder, file));
+    if (values && c->count < MAX_CONFIGS)
+        c->items[c->count++] = (struct config){key, values};
+}
+
+// The files of a folder that say what the whole does (whole), or more of one key.
+static void read_folder(struct tree *t, struct configs *c, str folder, bool whole)
+{
+    str *names, name;
+    for (size_t i = 0, n = kind_files(t, folder, &names); i < n; i++) {
+        if (!is_config(names[i], &name))
+            continue;
+        bool is_whole = str_eq(name, STR("hugo")) || str_eq(name, STR("config"));
+        if (is_whole == whole && str_find(name, '.') == name.len)
+            add_config(t, c, folder, names[i], whole ? STR_NONE : arena_str(t->a, name));
     }
-    return NULL;
 }
 
 // config/_default/languages.fr.toml is what languages.toml would say of fr.
@@ -60,26 +94,19 @@ static const struct yaml_node *languages_by_file(struct tree *t, str folder)
     return all->count ? all : NULL;
 }
 
+// Source: gohugo.io/configuration/introduction, "Configuration directory"; its folders are walked,
+// too (Hugo, config/allconfig/load.go and config/configLoader.go, LoadConfigFromDir).
 static void read_configs(struct tree *t, struct configs *c)
 {
-    str folder = kind_path(t, STR("config/_default"));
-    static const char *const names[] = {"hugo", "config"};
-    for (size_t i = 0; i < 2; i++) {
-        const struct yaml_node *beside = any_ending(t, t->folder, names[i]),
-                               *in = any_ending(t, folder, names[i]);
-        if (beside)
-            c->items[c->count++] = beside;
-        if (in)
-            c->items[c->count++] = in;
-    }
-    c->languages = any_ending(t, folder, "languages");
-    c->module = any_ending(t, folder, "module");
+    str folder = kind_path(t, STR("config/_default")), *below;
+    read_folder(t, c, folder, false);
+    for (size_t i = 0, n = kind_folders(t, folder, &below); i < n; i++)
+        read_folder(t, c, kind_join(t, folder, below[i]), false);
+    read_folder(t, c, t->folder, true);
+    read_folder(t, c, folder, true);
+    c->languages = get(c, "languages");
     if (!c->languages)
         c->languages = languages_by_file(t, folder);
-    if (!c->languages)
-        c->languages = get(c, "languages");
-    if (!c->module)
-        c->module = get(c, "module");
 }
 
 static str language_of_mount(const struct yaml_node *m)
@@ -98,7 +125,7 @@ static str language_of_mount(const struct yaml_node *m)
 // content mounted from other folders: source, target, lang.
 static void read_mounts(struct tree *t, const struct configs *c)
 {
-    const struct yaml_node *list = kind_get(c->module, "mounts");
+    const struct yaml_node *list = get(c, "module.mounts");
     for (size_t i = 0; list && list->kind == YAML_LIST && i < list->count; i++) {
         const struct yaml_node *m = list->items[i];
         str target = kind_text(m, "target"), source = kind_path(t, kind_text(m, "source")),
@@ -191,6 +218,13 @@ static bool is_math_on(const struct configs *c)
     return on;
 }
 
+// Source: gohugo.io/configuration/markup, "autoHeadingIDType".
+static enum md_slug slugs_of(const struct configs *c)
+{
+    str type = text(c, "markup.goldmark.parser.autoHeadingIDType");
+    return str_eq_nocase(type, STR("blackfriday")) ? MD_SLUG_BLACKFRIDAY : MD_SLUG_GITHUB;
+}
+
 void hugo_read(struct tree *t)
 {
     struct configs c = {0};
@@ -214,6 +248,7 @@ void hugo_read(struct tree *t)
     const struct yaml_node *math = get(&c, "markup.goldmark.extensions.passthrough");
     t->math = kind_true(math, "enable", false) || is_math_on(&c);
     t->emoji = str_eq(text(&c, "enableEmoji"), STR("true"));
+    t->slugs = slugs_of(&c);
     t->link_words = kind_has(t, kind_path(t, STR("layouts/_default/_markup/render-link.html"))) ||
                     kind_has(t, kind_path(t, STR("layouts/_markup/render-link.html")));
 }

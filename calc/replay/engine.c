@@ -7,6 +7,7 @@
 #include "calc/model/model_make.h"
 #include "calc/model/stage.h"
 #include "calc/model/units.h"
+#include "calc/trace/loss_chunked.h"
 
 static void engine_free(void *ptr)
 {
@@ -139,7 +140,8 @@ static struct vram_config engine_key(const struct model *m)
     k.n_expert = model_expert_runs(m);
     k.seq_lens = 0;
     k.n_head = k.compile && m->c.n_head * m->c.head_dim == m->c.n_embd;  // buffers of one size
-    k.n_embd = k.n_inner = k.vocab_size = k.block_size = k.seq_len = 0;
+    k.n_embd = k.n_inner = k.vocab_size = k.block_size = 0;
+    k.seq_len = loss_is_one_chunk(m);
     k.batch_size = k.batch_size == 1;  // loss_transformers.c
     k.n_expert_active = k.expert_inner = k.grad_clip = 0;
     k.gradient_accumulation_steps = k.gradient_accumulation_steps > 1;  // then the loss is divided

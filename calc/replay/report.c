@@ -102,8 +102,8 @@ static int report_saved(struct engine *e, struct vram_result *out)
 {
     const struct reel *r = &e->reels[ENGINE_NEXT];
     size_t count = 0;
-    if (e->model.c.eval_only)
-        return VRAM_OK;  // nothing is saved
+    if (r->tape.count == 0)
+        return VRAM_OK;  // no pass with gradients: nothing is saved
     for (size_t i = 0; i < r->saved_count; i++) {
         const struct reel_saved *s = &r->saved[i];
         uint64_t n = s->count[0] + s->count[1] + s->count[2] * reel_times(r, 1) + s->count[3];

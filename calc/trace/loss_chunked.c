@@ -79,10 +79,12 @@ static struct value chunk_shifted(struct graph *g, struct value x)
     return out;
 }
 
-static bool chunk_is_all(const struct graph *g)
+bool loss_is_one_chunk(const struct model *m)
 {
     struct dims d;
-    dims_make(&d, g->m);
+    if (m->c.cross_entropy == CROSS_ENTROPY_EAGER)
+        return false;
+    dims_make(&d, m);
     return d.chunk >= d.N;
 }
 
@@ -101,7 +103,7 @@ struct value loss_chunked(struct graph *g, struct value x)
     uint32_t losses = graph_scratch(g, OP_ZEROS, ROLE_LOSS, PART_SCRATCH, DT_F32, SHAPE_TOKENS);
     struct chunk last = {TAPE_NONE, TAPE_NONE};
     chunk_run(g, &last);
-    if (!chunk_is_all(g))
+    if (!loss_is_one_chunk(g->m))
         chunk_run(g, &last);
     struct value loss = graph_make(g, OP_SUM, ROLE_LOSS, PART_SELF, DT_F32, SHAPE_ONE);
     if (input || weight) {

@@ -281,6 +281,7 @@ static void test_no_history(void **state)
                                        "grad_clip",
                                        "seq_len",
                                        "dtype",
+                                       "task",
                                        "bias"};
     struct heap h = {0}, h2 = {0};
     vram *v = open_vram(&h);
@@ -298,6 +299,8 @@ static void test_no_history(void **state)
         int rc = vram_trace(v, digest_event, &old);
         assert_int_equal(vram_trace(fresh, digest_event, &new), rc);
         if (rc == VRAM_OK) {
+            assert_int_equal(vram_result(v)->saved_count, vram_result(fresh)->saved_count);
+            assert_int_equal(vram_result(v)->saved_bytes, vram_result(fresh)->saved_bytes);
             const struct vram_result *a = vram_result(v), *b = vram_result(fresh);
             runs++;
             if (old.count != new.count || a->events != b->events)

@@ -174,11 +174,8 @@ static void segment_new(struct allocator *a, const struct allocator_pool *p, uin
                         uint32_t *block)
 {
     uint32_t i = block_new(a);
-    a->blocks[i] = (struct allocator_block){.size = bytes,
-                                            .address = a->next_address,
-                                            .small = p->small,
-                                            .stream = p->stream,
-                                            .state = BLOCK_FREE};
+    a->blocks[i] = (struct allocator_block){
+        .size = bytes, .address = a->next_address, .small = p->small, .stream = p->stream};
     a->next_address += bytes;
     stat_add(&a->stats.reserved, bytes);
     stat_add(&a->stats.segments, 1);
@@ -340,25 +337,6 @@ static bool should_split(const struct allocator *a, const struct allocator_block
     return size < a->config.max_split_bytes && rest > ALLOCATOR_SMALL;
 }
 
-// Cuts size bytes off the front of block i; the rest goes into the pool as a block of its own.
-static void block_split(struct allocator *a, struct allocator_pool *p, uint32_t i, uint64_t size)
-{
-    uint32_t rest = block_new(a);
-    struct allocator_block *b = &a->blocks[i], *r = &a->blocks[rest];
-    r->size = b->size - size;
-    r->address = b->address + size;
-    r->prev = i;
-    r->next = b->next;
-    r->small = b->small;
-    r->stream = b->stream;
-    r->expandable = b->expandable;
-    if (b->next)
-        a->blocks[b->next].prev = rest;
-    b->next = rest;
-    b->size = size;
-    pool_insert(p, a->blocks, rest);
-}
-
 int allocator_take(struct allocator *a, const struct allocator_request *request, uint32_t *block)
 {
     uint64_t size = request->rounded;
@@ -398,32 +376,6 @@ int allocator_malloc(struct allocator *a, uint64_t bytes, uint32_t *block)
     return allocator_take(a, &r, block);
 }
 
-// Joins block i with a free neighbour before or after it.
-static void merge_before(struct allocator *a, struct allocator_pool *p, uint32_t i)
-{
-    struct allocator_block *b = &a->blocks[i];
-    uint32_t gone = b->prev;
-    pool_remove(p, a->blocks, gone);
-    b->address = a->blocks[gone].address;
-    b->size += a->blocks[gone].size;
-    b->prev = a->blocks[gone].prev;
-    if (b->prev)
-        a->blocks[b->prev].next = i;
-    block_drop(a, gone);
-}
-
-static void merge_after(struct allocator *a, struct allocator_pool *p, uint32_t i)
-{
-    struct allocator_block *b = &a->blocks[i];
-    uint32_t gone = b->next;
-    pool_remove(p, a->blocks, gone);
-    b->size += a->blocks[gone].size;
-    b->next = a->blocks[gone].next;
-    if (b->next)
-        a->blocks[b->next].prev = i;
-    block_drop(a, gone);
-}
-
 int allocator_hold(struct allocator *a, uint32_t block)
 {
     if (!block)
@@ -440,15 +392,8 @@ int allocator_hold(struct allocator *a, uint32_t block)
 
 void allocator_release(struct allocator *a, uint32_t block)
 {
-    if (!block)
-        return;
-    struct allocator_block *b = &a->blocks[block];
-    struct allocator_pool *p = pool_of(a, block);
-    if (a->blocks[b->prev].state == BLOCK_FREE)
-        merge_before(a, p, block);
-    if (a->blocks[b->next].state == BLOCK_FREE)
-        merge_after(a, p, block);
-    pool_insert(p, a->blocks, block);
+    if (block)
+        block_release(a, pool_of(a, block), block);
 }
 
 int allocator_free(struct allocator *a, uint32_t block)

@@ -6,6 +6,13 @@
 
 #include "calc/replay/allocator_state.h"
 
+// Part of every step of a replay. In the page size counts more.
+#ifdef __wasm__
+#define POOL_HOT static inline
+#else
+#define POOL_HOT static inline __attribute__((always_inline))
+#endif
+
 enum allocator_state { BLOCK_USED, BLOCK_FREE, BLOCK_UNMAPPED };
 
 // One range of addresses. Numbers, not pointers: the array may move when it grows.
@@ -83,7 +90,7 @@ static inline uint32_t pool_first(const struct allocator_pool *p)
 
 // Puts block i between its neighbours of the same class. Frees come in runs of rising or falling
 // addresses, so both ends are looked at before the list is walked.
-static inline void pool_insert(struct allocator_pool *p, struct allocator_block *blocks, uint32_t i)
+POOL_HOT void pool_insert(struct allocator_pool *p, struct allocator_block *blocks, uint32_t i)
 {
     struct allocator_block *b = &blocks[i];
     uint32_t c = pool_class(b->size), row = c >> 5, bit = (uint32_t)1 << (c & 31);
@@ -112,10 +119,11 @@ static inline void pool_insert(struct allocator_pool *p, struct allocator_block 
     *(after ? &blocks[after].before : &p->tail[c]) = i;
 }
 
-static inline void pool_remove(struct allocator_pool *p, struct allocator_block *blocks, uint32_t i)
+POOL_HOT void pool_remove(struct allocator_pool *p, struct allocator_block *blocks, uint32_t i)
 {
     struct allocator_block *b = &blocks[i];
     uint32_t before = b->before, after = b->after;
+    b->state = BLOCK_USED;
     if (before && after) {
         blocks[before].after = after;
         blocks[after].before = before;
@@ -164,6 +172,48 @@ static inline void block_drop(struct allocator *a, uint32_t i)
     a->blocks[i].next = a->spare;
     a->spare = i;
     a->spares++;
+}
+
+// Cuts size bytes off the front of block i; the rest goes into the pool as a block of its own. A
+// number must be left.
+POOL_HOT void block_split(struct allocator *a, struct allocator_pool *p, uint32_t i, uint64_t size)
+{
+    uint32_t rest = block_new(a);
+    struct allocator_block *b = &a->blocks[i], *r = &a->blocks[rest];
+    r->size = b->size - size;
+    r->address = b->address + size;
+    r->prev = i;
+    r->next = b->next;
+    r->small = b->small;
+    r->stream = b->stream;
+    r->expandable = b->expandable;
+    a->blocks[b->next].prev = rest;  // number 0, if none, has no neighbours
+    b->next = rest;
+    b->size = size;
+    pool_insert(p, a->blocks, rest);
+}
+
+// Gives a block back, joined with its free neighbours.
+POOL_HOT void block_release(struct allocator *a, struct allocator_pool *p, uint32_t i)
+{
+    struct allocator_block *blocks = a->blocks, *b = &blocks[i];
+    uint32_t before = b->prev, after = b->next;
+    if (blocks[before].state == BLOCK_FREE) {
+        pool_remove(p, blocks, before);
+        b->address = blocks[before].address;
+        b->size += blocks[before].size;
+        b->prev = blocks[before].prev;
+        blocks[b->prev].next = i;
+        block_drop(a, before);
+    }
+    if (blocks[after].state == BLOCK_FREE) {
+        pool_remove(p, blocks, after);
+        b->size += blocks[after].size;
+        b->next = blocks[after].next;
+        blocks[b->next].prev = i;
+        block_drop(a, after);
+    }
+    pool_insert(p, blocks, i);
 }
 
 static inline void stat_add(struct allocator_stat *s, uint64_t bytes)

@@ -13,8 +13,8 @@ static void engine_free(void *ptr)
 {
     struct engine *e = ptr;
     const struct vram_mem *mem = e->mem;
-    for (unsigned i = 0; i < ENGINE_REELS; i++)
-        reel_free(&e->reels[i]);
+    for (unsigned i = 0; i < ENGINE_SETS * ENGINE_REELS; i++)
+        reel_free(&e->sets[i / ENGINE_REELS].reels[i % ENGINE_REELS]);
     graph_free(&e->graph);
     allocator_done(&e->allocator);
     mem_arena_free(&e->names);
@@ -43,8 +43,10 @@ static bool engine_fill(struct engine *e, const struct vram_mem *mem)
     e->mem = mem;
     e->names.mem = e->segments_arena.mem = mem;
     message_list_init(&e->notes, mem);
-    for (unsigned i = 0; i < ENGINE_REELS; i++)
-        reel_init(&e->reels[i], mem);
+    for (unsigned i = 0; i < ENGINE_SETS * ENGINE_REELS; i++)
+        reel_init(&e->sets[i / ENGINE_REELS].reels[i % ENGINE_REELS], mem);
+    e->set = e->sets;
+    e->reels = e->set->reels;
     graph_init(&e->graph, mem);
     e->name_cache = engine_table(mem, sizeof *e->name_cache);
     e->name_bytes = engine_table(mem, sizeof *e->name_bytes);
@@ -186,34 +188,39 @@ static struct model engine_evaluated(const struct model *m)
     return own;
 }
 
-static int engine_record(struct engine *e, const struct model *m, bool all)
+static int engine_record_one(struct engine *e, const struct model *m, unsigned reel)
 {
     static const struct pass passes[ENGINE_REELS] = {
-        [ENGINE_EVAL_FIRST] = {.train = false},
-        [ENGINE_EVAL] = {.has_logits = true},
+        [ENGINE_EVAL] = {.train = false},
         [ENGINE_BETWEEN] = {.between = true},
-        [ENGINE_FIRST] = {.train = true},
-        [ENGINE_NEXT] = {.train = true, .has_logits = true},
-        [ENGINE_AGAIN] = {.train = true, .has_logits = true, .has_gradients = true},
+        [ENGINE_NEXT] = {.train = true},
+        [ENGINE_AGAIN] = {.train = true, .has_gradients = true},
         [ENGINE_PROMPT] = {.kind = PASS_PROMPT},
         [ENGINE_FIRST_TOKEN] = {.kind = PASS_FIRST_TOKEN},
         [ENGINE_TOKEN] = {.kind = PASS_TOKEN},
     };
-    for (unsigned i = 0; i < ENGINE_REELS; i++) {
+    struct reel *r = &e->reels[reel];
+    if (reel == ENGINE_EVAL_FIRST || reel == ENGINE_FIRST)
+        return reel_first(r, r + 1);
+    if (!MODEL_IS_WHOLE || reel != ENGINE_BETWEEN)
+        return reel_record(r, &e->graph, m, &passes[reel]);
+    struct model own = engine_evaluated(m);
+    return reel_record(r, &e->graph, &own, &passes[reel]);
+}
+
+// The last first: a first pass is one of those after it without what they find.
+static int engine_record(struct engine *e, const struct model *m, bool all)
+{
+    int rc = VRAM_OK;
+    for (unsigned i = ENGINE_REELS; i-- > 0 && rc == VRAM_OK;) {
         struct reel *r = &e->reels[i];
-        if (!engine_uses(m, i) && all)
+        bool used = engine_uses(m, i);
+        if (!used && all)
             r->tape.count = 0;
-        if (!engine_uses(m, i) || (!all && r->tape.count > 0 && reel_serves(r, m)))
-            continue;
-        struct model own;
-        bool between = MODEL_IS_WHOLE && i == ENGINE_BETWEEN;
-        if (between)
-            own = engine_evaluated(m);
-        int rc = reel_record(r, &e->graph, between ? &own : m, &passes[i]);
-        if (rc != VRAM_OK)
-            return rc;
+        if (used && (all || r->tape.count == 0 || !reel_serves(r, m)))
+            rc = engine_record_one(e, m, i);
     }
-    return VRAM_OK;
+    return rc;
 }
 
 // Sizes of all tensors by the model's dimensions.
@@ -293,6 +300,23 @@ static int engine_weigh_evaluation(struct engine *e)
     return rc == VRAM_OK ? again : rc;
 }
 
+// Makes the set of a kind of model the current one, or the one that was not used for longest.
+// Returns whether it has its reels.
+static bool engine_choose(struct engine *e, const struct vram_config *key)
+{
+    struct engine_set *oldest = e->set, *set = e->sets;
+    if (!e->set->used || config_same(key, &e->set->key))
+        return e->set->used;
+    while (set < e->sets + ENGINE_SETS && !(set->used && config_same(key, &set->key))) {
+        oldest = set->used < oldest->used ? set : oldest;
+        set++;
+    }
+    bool found = set < e->sets + ENGINE_SETS;
+    e->set = found ? set : oldest;
+    e->reels = e->set->reels;
+    return found;
+}
+
 int engine_prepare(struct vram *v, struct engine *e, bool play)
 {
     int rc = model_make(&e->model, &v->config, &v->err);
@@ -301,8 +325,8 @@ int engine_prepare(struct vram *v, struct engine *e, bool play)
         return handle_locate(v);
     stage_narrow(&e->model, e->stage);
     struct vram_config key = engine_key(&e->model);
-    bool same = e->recorded && config_same(&key, &e->key);
-    e->recorded = false;
+    bool same = engine_choose(e, &key);
+    e->set->used = 0;
     rc = engine_record(e, &e->model, !same);
     if (rc == VRAM_OK)
         rc = engine_fit(e, play);
@@ -314,7 +338,7 @@ int engine_prepare(struct vram *v, struct engine *e, bool play)
     }
     if (rc != VRAM_OK)
         return handle_no_memory(v);
-    e->key = key;
-    e->recorded = true;
+    e->set->key = key;
+    e->set->used = ++e->uses;
     return VRAM_OK;
 }

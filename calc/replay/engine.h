@@ -12,10 +12,10 @@
 
 // The passes that a run is made of.
 enum engine_reel {
-    ENGINE_EVAL_FIRST,  // no variables hold older results
+    ENGINE_EVAL_FIRST,  // no variables hold older results; right before what they are held by
     ENGINE_EVAL,
     ENGINE_BETWEEN,      // an evaluation between steps, with a batch of its own
-    ENGINE_FIRST,        // first micro-step of all
+    ENGINE_FIRST,        // first micro-step of all; right before the next
     ENGINE_NEXT,         // first micro-step of a later iteration: gradients were set to None
     ENGINE_AGAIN,        // later micro-step: gradients are there
     ENGINE_PROMPT,       // generation: the prompt
@@ -26,6 +26,7 @@ enum engine_reel {
 
 enum {
     ENGINE_EVALS = 3,
+    ENGINE_SETS = 4,
     ENGINE_MOST_ITERATIONS = 10,
     ENGINE_LINES = 160,
     ENGINE_NAMES = ROLE_COUNT << 6
@@ -35,6 +36,14 @@ enum {
 // and those of all GPUs.
 struct engine_between {
     uint64_t rise, logits, gathered;
+};
+
+// The reels of a kind of model. Those of the last kinds are kept: a search goes to and fro between
+// them.
+struct engine_set {
+    struct reel reels[ENGINE_REELS];
+    struct vram_config key;  // of the reels: dimensions left out
+    uint64_t used;           // the engine's count when it was last; 0: nothing is recorded
 };
 
 struct engine {
@@ -47,12 +56,12 @@ struct engine {
     struct engine_between between;
     uint64_t batch_size;  // of a step, while the model is that of an evaluation
     struct graph graph;
-    struct reel reels[ENGINE_REELS];
-    struct vram_config key;  // of the reels: dimensions left out
-    bool recorded;
-    bool has_run;    // all of this is as vram_run left it
-    uint64_t stage;  // of the pipeline, set before engine_prepare
-    uint64_t room;   // of the card for the allocator in the last run; 0: without an end
+    struct engine_set sets[ENGINE_SETS], *set;
+    struct reel *reels;  // of the set
+    uint64_t uses;       // of sets so far
+    bool has_run;        // all of this is as vram_run left it
+    uint64_t stage;      // of the pipeline, set before engine_prepare
+    uint64_t room;       // of the card for the allocator in the last run; 0: without an end
     struct allocator allocator;
     struct player player;  // of the last run
     struct player_late late[PLAYER_LATE];

@@ -3,6 +3,7 @@
 #include "calc/replay/player.h"
 
 #include "calc/model/framework.h"
+#include "calc/replay/allocator_lean.h"
 
 void player_init(struct player *p, const struct model *m)
 {
@@ -217,13 +218,13 @@ static void player_move(struct player *p, const struct player_turn *t, const uin
 {
     uint32_t to = t->r->tape.storages[code[1] >> 2].slot;
     p->slots[to] = p->slots[player_slot(t, code[0] >> 2)];
-    player_hold(p, to, t->r->requests[code[0] >> 2].bytes);
+    player_hold(p, to, reel_request(t->r, code[0] >> 2)->bytes);
 }
 
 static int player_do(struct player *p, const struct player_turn *t, uint32_t code)
 {
     const struct storage *s = &t->r->tape.storages[code >> 2];
-    uint64_t bytes = t->r->requests[code >> 2].bytes;
+    uint64_t bytes = reel_request(t->r, code >> 2)->bytes;
     uint32_t slot = player_slot(t, code >> 2);
     int32_t layer = player_layer(t->r, t->segment, t->real, s);
     return (code & 3) == TAPE_FREE ? player_free(p, slot, s, bytes, layer)
@@ -259,7 +260,7 @@ static int player_sums(struct player *p, const struct player_turn *t)
         else if (kind == TAPE_MOVE)
             i++;
         else
-            rc = player_tell(p, 0, s, t->r->requests[operand].bytes, -1, kind == TAPE_FREE);
+            rc = player_tell(p, 0, s, reel_request(t->r, operand)->bytes, -1, kind == TAPE_FREE);
     }
     return rc;
 }
@@ -268,7 +269,7 @@ static int player_sums(struct player *p, const struct player_turn *t)
 static void player_count(struct player *p, const struct player_turn *t, uint32_t code)
 {
     const struct storage *s = &t->r->tape.storages[code >> 2];
-    uint64_t bytes = t->r->requests[code >> 2].bytes;
+    uint64_t bytes = reel_request(t->r, code >> 2)->bytes;
     p->events++;
     if (s->category == VRAM_CAT_WORKSPACE)
         return;
@@ -278,6 +279,34 @@ static void player_count(struct player *p, const struct player_turn *t, uint32_t
         player_rise(p, s, bytes, player_layer(t->r, t->segment, t->real, s));
     else
         p->live += bytes;
+}
+
+// player_plain where nothing is asked for but what is reserved.
+static int player_lean(struct player *p, const struct player_turn *t)
+{
+    const uint32_t *code = t->r->tape.code;
+    struct allocator *a = p->allocator;
+    int rc = VRAM_OK;
+    for (uint32_t i = t->segment->begin, end = t->segment->end; i < end && rc == VRAM_OK; i++) {
+        uint32_t operand = code[i] >> 2, kind = code[i] & 3;
+        if (kind == TAPE_FREE) {
+            uint32_t block = p->slots[player_slot(t, operand)];
+            if (!lean_free(a, block))
+                rc = allocator_free(a, block);
+        } else if (kind == TAPE_MOVE) {
+            player_move(p, t, &code[i++]);
+        } else if (kind == TAPE_WORKSPACE) {
+            rc = player_workspace(p, operand);
+        } else if (i + 1 < end && code[i + 1] == (operand << 2 | TAPE_FREE)) {
+            rc = allocator_borrow(a, reel_request(t->r, operand));
+            i++;
+        } else {
+            uint32_t *block = &p->slots[player_slot(t, operand)];
+            if (!lean_take(a, reel_request(t->r, operand), block))
+                rc = allocator_take(a, reel_request(t->r, operand), block);
+        }
+    }
+    return rc;
 }
 
 // What most replays come to: one stream, batches of one length, a card that keeps up, and no one
@@ -298,12 +327,12 @@ static int player_plain(struct player *p, const struct player_turn *t)
             if (kind == TAPE_FREE) {
                 rc = allocator_free(p->allocator, p->slots[player_slot(t, operand)]);
             } else if (i + 1 < end && code[i + 1] == (operand << 2 | TAPE_FREE)) {
-                rc = allocator_borrow(p->allocator, &t->r->requests[operand]);
+                rc = allocator_borrow(p->allocator, reel_request(t->r, operand));
                 i++;
                 if (!p->lean)
                     player_count(p, t, code[i]);
             } else {
-                rc = allocator_take(p->allocator, &t->r->requests[operand],
+                rc = allocator_take(p->allocator, reel_request(t->r, operand),
                                     &p->slots[player_slot(t, operand)]);
             }
         }
@@ -316,6 +345,12 @@ static bool player_is_plain(const struct player *p)
     return p->allocator && !p->lags && !p->streams && !p->watch && (p->lean || !p->held);
 }
 
+// Whether the calls of allocator_lean.h do.
+static bool player_is_lean(const struct player *p)
+{
+    return p->lean && player_is_plain(p) && p->allocator->plain;
+}
+
 static int player_segment(struct player *p, const struct reel *r, const struct tape_segment *seg,
                           int64_t real)
 {
@@ -324,6 +359,7 @@ static int player_segment(struct player *p, const struct reel *r, const struct t
     uint32_t last = folded && seg->unit < 0 ? r->stack.units - 3 : shift;
     struct player_turn t = {r, seg, real, {shift, last}, {0, p->tape_base}};
     int rc = p->sink && p->sink->sums && !p->held ? player_sums(p, &t)
+             : player_is_lean(p)                  ? player_lean(p, &t)
              : player_is_plain(p)                 ? player_plain(p, &t)
                                                   : player_each(p, &t);
     return rc == VRAM_OK && p->enough && p->allocator->stats.reserved.now >= p->enough ? VRAM_ENOFIT

@@ -54,7 +54,7 @@ struct player {
     uint16_t peak_op;
     int32_t peak_block;
     uint64_t workspace_bytes;
-    bool lean;  // tapes go to the allocator only: no sums, no peak of live bytes
+    bool lean;  // only what the allocator reserves: no other sums, no peak of live bytes of tapes
     uint64_t
         enough;    // lean: once this many bytes are reserved the rest is not played (VRAM_ENOFIT)
     bool streams;  // some storages are on a stream of their own

@@ -17,7 +17,7 @@ void reel_free(struct reel *r)
     const struct vram_mem *mem = r->tape.mem;
     if (!mem)
         return;
-    mem_free(mem, r->requests, r->requests_cap * sizeof *r->requests);
+    mem_free(mem, r->kinds, r->kinds_cap * sizeof *r->kinds);
     mem_free(mem, r->places, r->places_cap * sizeof *r->places);
     mem_free(mem, r->saved, r->saved_cap * sizeof *r->saved);
     mem_free(mem, r->changes, r->changes_cap * sizeof *r->changes);
@@ -96,6 +96,49 @@ static int reel_condense(struct reel *r)
     return VRAM_OK;
 }
 
+// The kind of a storage; known: those that there are, by shape, format and whether it is fetched,
+// one more than their number. Errors: r->failed.
+static uint16_t reel_kind(struct reel *r, const struct storage *s, uint16_t *known)
+{
+    bool fetched = s->op == OP_X || s->op == OP_Y;
+    uint16_t *kind = &known[(s->shape * DT_COUNT + s->dtype) * 2 + fetched];
+    if (*kind == 0 && reel_grow(r, &r->kinds, &r->kinds_cap, r->kind_count + 1, sizeof *r->kinds)) {
+        r->kinds[r->kind_count++] =
+            (struct reel_kind){.shape = s->shape, .dtype = s->dtype, .fetched = fetched};
+        *kind = (uint16_t)r->kind_count;
+    }
+    r->failed |= *kind == 0;
+    return (uint16_t)(*kind - 1);
+}
+
+static struct reel_place reel_place(const struct reel *r, const struct storage *s, uint16_t kind)
+{
+    const struct tape *t = &r->tape;
+    struct reel_place at = {s->slot, 0, kind, s->home != HOME_PERSIST, false};
+    if (s->unit < 0)
+        return at;
+    at.base += at.in_lane ? t->slots_global : SLOT_COUNT;
+    if ((uint32_t)s->unit == t->stack.units)
+        return at;
+    at.base += at.in_lane ? t->slots_lead : t->stack.lead * LAYOUT_BLOCK_NUMBERS;
+    at.step = at.in_lane ? t->slots_unit : t->stack.period * LAYOUT_BLOCK_NUMBERS;
+    at.base += (uint32_t)s->unit * at.step;
+    at.in_last = s->unit == 2;
+    return at;
+}
+
+static int reel_put_in_places(struct reel *r)
+{
+    uint16_t known[SHAPE_COUNT * DT_COUNT * 2] = {0};
+    r->kind_count = 0;
+    r->failed = !reel_grow(r, &r->places, &r->places_cap, r->tape.count, sizeof *r->places);
+    for (size_t i = 1; i < r->tape.count && !r->failed; i++) {
+        const struct storage *s = &r->tape.storages[i];
+        r->places[i] = reel_place(r, s, reel_kind(r, s, known));
+    }
+    return r->failed ? VRAM_ENOMEM : reel_condense(r);
+}
+
 // Three units are fewer, and each has numbers for its layers and their storages.
 bool reel_folds(const struct tape_stack *s)
 {
@@ -123,7 +166,16 @@ int reel_record(struct reel *r, struct graph *g, const struct model *m, const st
 {
     r->pass = *p;
     int rc = reel_choose(r, g, m);
-    return rc == VRAM_OK ? reel_condense(r) : rc;
+    return rc == VRAM_OK ? reel_put_in_places(r) : rc;
+}
+
+int reel_first(struct reel *first, const struct reel *r)
+{
+    first->pass = r->pass;
+    first->stack = r->stack;
+    first->saved_count = 0;
+    int rc = tape_first(&first->tape, &r->tape);
+    return rc == VRAM_OK ? reel_put_in_places(first) : rc;
 }
 
 void reel_sizes_make(struct reel_sizes *s, const uint64_t elements[SHAPE_COUNT],
@@ -163,46 +215,34 @@ bool reel_surely_fits(const struct reel *r, const struct reel_sizes *s)
     return size_ok(size_mul(s->most, size_mul(r->tape.count, r->stack.units)));
 }
 
-static struct reel_place reel_place(const struct reel *r, const struct storage *s)
+// Whether the tensors of the tape, each as often as the model has it, are bytes that can be
+// counted.
+static bool reel_can_be_summed(const struct reel *r, const struct reel_sizes *sizes)
 {
-    struct reel_place at = {s->slot, 0, s->home != HOME_PERSIST, false};
-    if (s->unit < 0)
-        return at;
-    at.base += at.in_lane ? r->tape.slots_global : SLOT_COUNT;
-    if ((uint32_t)s->unit == r->tape.stack.units)
-        return at;
-    at.base += at.in_lane ? r->tape.slots_lead : r->stack.lead * LAYOUT_BLOCK_NUMBERS;
-    at.step = at.in_lane ? r->tape.slots_unit : r->stack.period * LAYOUT_BLOCK_NUMBERS;
-    at.base += (uint32_t)s->unit * at.step;
-    at.in_last = s->unit == 2;
-    return at;
+    uint64_t total = 0;
+    for (size_t i = 1; i < r->tape.count && !reel_surely_fits(r, sizes); i++) {
+        const struct storage *s = &r->tape.storages[i];
+        if (s->home < HOME_NONE)
+            total = size_add(
+                total, size_mul(reel_times(r, s->unit), reel_bytes(sizes, s->shape, s->dtype)));
+    }
+    return size_ok(total);
 }
 
 int reel_fit(struct reel *r, const struct reel_sizes *sizes, const struct allocator_config *config)
 {
-    uint64_t total = 0;
-    if (!reel_grow(r, &r->requests, &r->requests_cap, r->tape.count, sizeof *r->requests) ||
-        !reel_grow(r, &r->places, &r->places_cap, r->tape.count, sizeof *r->places))
-        return VRAM_ENOMEM;
-    allocator_request(config, 0, &r->requests[0]);
-    for (size_t i = 1; i < r->tape.count; i++) {
-        const struct storage *s = &r->tape.storages[i];
-        uint64_t bytes = reel_bytes(sizes, s->shape, s->dtype);
-        allocator_request(config, bytes, &r->requests[i]);
-        r->places[i] = reel_place(r, s);
-        if (s->home < HOME_NONE)
-            total = size_add(total, size_mul(reel_times(r, s->unit), bytes));
+    for (size_t i = 0; i < r->kind_count; i++) {
+        struct reel_kind *k = &r->kinds[i];
+        allocator_request(config, reel_bytes(sizes, k->shape, k->dtype), &k->request);
     }
-    return size_ok(total) ? VRAM_OK : VRAM_EOVERFLOW;
+    return reel_can_be_summed(r, sizes) ? VRAM_OK : VRAM_EOVERFLOW;
 }
 
 void reel_fit_next(struct reel *r, uint64_t bytes, const struct allocator_config *config)
 {
-    for (size_t i = 1; i < r->tape.count; i++) {
-        const struct storage *s = &r->tape.storages[i];
-        if (s->op == OP_X || s->op == OP_Y)
-            allocator_request(config, bytes, &r->requests[i]);
-    }
+    for (size_t i = 0; i < r->kind_count; i++)
+        if (r->kinds[i].fetched)
+            allocator_request(config, bytes, &r->kinds[i].request);
 }
 
 static struct reel_rise reel_segment_rise(const uint16_t *at, const uint16_t *end,

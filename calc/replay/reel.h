@@ -15,19 +15,27 @@ struct reel_saved {
     uint32_t count[4];  // outside of layers, in the first unit, in the middle one, in the last
 };
 
+// Storages of one shape and number format, and what is asked of the allocator for each of them.
+struct reel_kind {
+    struct allocator_request request;
+    uint8_t shape, dtype;
+    bool fetched;  // a batch: the one to come may have another length
+};
+
 // Where the block of a storage is noted: slot base, and step more for each unit that the turn is
 // away from the simulation's, in a lane's own part of the slots or in the part that outlives tapes.
 struct reel_place {
     uint32_t base, step;
+    uint16_t kind;
     bool in_lane, in_last;  // in_last: of the last unit of a simulation of three
 };
 
 struct reel {
     struct tape tape;
     struct pass pass;
-    struct allocator_request *requests;  // by storage
-    struct reel_place *places;
-    size_t requests_cap, places_cap;
+    struct reel_kind *kinds;
+    struct reel_place *places;  // by storage
+    size_t kind_count, kinds_cap, places_cap;
     uint16_t *changes;  // allocations and frees alone, as indices into reel_sizes
     size_t changes_cap;
     uint32_t *ends;  // end in changes, by segment
@@ -47,6 +55,9 @@ bool reel_folds(const struct tape_stack *s);
 
 // Writes the tape of a pass. Depends on the kind of model only. Errors: VRAM_ENOMEM.
 int reel_record(struct reel *r, struct graph *g, const struct model *m, const struct pass *p);
+
+// The pass before r that finds nothing of an earlier one. Errors: VRAM_ENOMEM.
+int reel_first(struct reel *first, const struct reel *r);
 
 // Bytes of every kind of tensor and their negatives, by shape and number format: what reel_rise
 // adds up.
@@ -76,6 +87,12 @@ void reel_fit_next(struct reel *r, uint64_t bytes, const struct allocator_config
 
 // False: the sum of the tape's tensors may be beyond 2^53 bytes, only reel_fit knows.
 bool reel_surely_fits(const struct reel *r, const struct reel_sizes *s);
+
+// What is asked of the allocator for a storage, after reel_fit.
+static inline const struct allocator_request *reel_request(const struct reel *r, uint32_t storage)
+{
+    return &r->kinds[r->places[storage].kind].request;
+}
 
 // The unit of the model that unit `sim` of the tape stands for, in a segment played for unit
 // `real`.

@@ -103,7 +103,7 @@ int run_again(struct vram *v, struct engine *e, const struct player_watch *watch
     return rc == VRAM_OK ? schedule_play(e, &p, e->player.iterations) : rc;
 }
 
-// lean: only what the allocator does, up to `enough` bytes reserved. VRAM_ENOFIT: they are, or
+// lean: only what the allocator reserves, up to `enough` bytes reserved. VRAM_ENOFIT: they are, or
 // the room is too small.
 static int run_replay(struct vram *v, struct engine *e, bool lean, uint64_t enough)
 {
@@ -216,7 +216,7 @@ static int run_cards(struct vram *v, struct engine *e, uint64_t *sum)
     int rc = VRAM_OK;
     bool spread = v->config.task == TASK_INFERENCE && v->config.device_map > 1;
     for (uint64_t i = 0; spread && i < v->config.device_map && rc == VRAM_OK; i++) {
-        rc = run_stage(v, e, i, true, 0);
+        rc = run_stage(v, e, i, false, 0);
         *sum += rc == VRAM_OK ? e->allocator.stats.allocated.peak : 0;
     }
     return rc;

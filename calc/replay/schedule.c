@@ -27,7 +27,7 @@ static int schedule_end_evaluation(struct engine *e, struct player *p)
     for (uint16_t slot = SLOT_LOGITS; slot <= SLOT_LOSS && rc == VRAM_OK; slot++) {
         uint32_t kept = reel_kept(r, slot);
         if (kept != TAPE_NONE)
-            rc = player_free(p, slot, &r->tape.storages[kept], r->requests[kept].bytes, -1);
+            rc = player_free(p, slot, &r->tape.storages[kept], reel_request(r, kept)->bytes, -1);
     }
     return rc;
 }

@@ -191,7 +191,6 @@ struct graph {
     uint32_t reduced;   // the last block's gradients on their way to all GPUs: parallel.c
     int32_t open_unit;  // layer that `open` belongs to, while a backward pass runs
     uint8_t open_sub;
-    bool has_logits;  // the caller's variables hold the last micro-step's logits and loss
     bool workspaces;  // cuBLAS workspaces are part of the tape
     bool workspace_done[2];
     int32_t compiled_first, compiled_stride,

@@ -72,8 +72,7 @@ void graph_outlived_go(struct graph *g)
         struct storage s = g->t->storages[o->storage];
         g->t->unit = o->unit;
         g->t->sub = o->sub;
-        tape_unref(
-            g->t, tape_existing(g->t, s.name, s.category, s.dtype, s.shape, HOME_PERSIST, o->slot));
+        tape_earlier_goes(g->t, s.name, s.category, s.dtype, s.shape, o->slot);
     }
     graph_leave(g);
 }

@@ -18,11 +18,10 @@
 // loss.
 static void output_rebind(struct graph *g, struct value logits)
 {
-    if (!g->has_logits || g->m->c.keep_logits != KEEP_LOGITS_YES || !graph_ok(g))
+    if (g->m->c.keep_logits != KEEP_LOGITS_YES || !graph_ok(g))
         return;
     uint16_t name = g->t->storages[logits.storage].name;
-    tape_unref(g->t, tape_existing(g->t, name, VRAM_CAT_LOGITS, logits.dtype, logits.shape,
-                                   HOME_PERSIST, SLOT_LOGITS));
+    tape_earlier_goes(g->t, name, VRAM_CAT_LOGITS, logits.dtype, logits.shape, SLOT_LOGITS);
 }
 
 // The model has returned: its variable goes before what it made is converted.

@@ -61,13 +61,10 @@ static struct value pass_forward(struct graph *g, uint32_t ids, uint32_t targets
     return loss;
 }
 
-static uint32_t pass_slot(struct graph *g, enum graph_slot slot, uint16_t name, uint8_t dtype,
-                          uint8_t shape)
+static uint32_t pass_batch(struct graph *g, enum graph_slot slot, uint16_t name)
 {
-    uint8_t category = shape == SHAPE_NV       ? VRAM_CAT_LOGITS
-                       : shape == SHAPE_TOKENS ? VRAM_CAT_INPUT
-                                               : VRAM_CAT_ACT;
-    return tape_existing(g->t, name, category, dtype, shape, HOME_PERSIST, (uint16_t)slot);
+    return tape_existing(g->t, name, VRAM_CAT_INPUT, DT_I64, SHAPE_TOKENS, HOME_PERSIST,
+                         (uint16_t)slot);
 }
 
 static uint32_t pass_fetch(struct graph *g, enum op op, uint8_t role)
@@ -88,15 +85,14 @@ static void pass_rebind_one(struct graph *g, enum graph_slot slot, struct value 
         return;
     const struct storage *s = &g->t->storages[fresh.storage];
     uint16_t name = part == PART_SELF ? s->name : name_of((uint8_t)(s->name >> 6), part);
-    tape_unref(g->t, pass_slot(g, slot, name, fresh.dtype, fresh.shape));
+    uint8_t category = fresh.shape == SHAPE_NV ? VRAM_CAT_LOGITS : VRAM_CAT_ACT;
+    tape_earlier_goes(g->t, name, category, fresh.dtype, fresh.shape, (uint16_t)slot);
 }
 
 // logits, loss = model(X, Y)
 static void pass_rebind(struct graph *g, const struct pass *p, struct value logits,
                         struct value loss)
 {
-    if (!p->has_logits)
-        return;
     if (g->m->c.keep_logits == KEEP_LOGITS_YES && !graph_has(g, TRAIT_OUTPUT_IN_FLOAT32))
         pass_rebind_one(g, SLOT_LOGITS, logits, PART_SELF);
     pass_rebind_one(g, SLOT_LOSS, loss, p->train && pass_divides(g->m) ? PART_SCALED : PART_SELF);
@@ -190,8 +186,8 @@ static void pass_next_batch(struct graph *g, uint32_t ids, uint32_t targets, uin
 // backward, a loop over a data loader after both.
 static void pass_train(struct graph *g, const struct pass *p, graph_saved_fn *saved, void *ctx)
 {
-    uint32_t ids = pass_slot(g, SLOT_X, NAME(BATCH, SELF), DT_I64, SHAPE_TOKENS);
-    uint32_t targets = pass_slot(g, SLOT_Y, NAME(TARGETS, SELF), DT_I64, SHAPE_TOKENS);
+    uint32_t ids = pass_batch(g, SLOT_X, NAME(BATCH, SELF));
+    uint32_t targets = pass_batch(g, SLOT_Y, NAME(TARGETS, SELF));
     struct value logits = graph_none();
     bool keeps = g->m->c.keep_logits == KEEP_LOGITS_BACKWARD;
     cache_open(g);
@@ -200,8 +196,7 @@ static void pass_train(struct graph *g, const struct pass *p, graph_saved_fn *sa
     if (!keeps || !graph_returns_cache(g))
         graph_let_go(g);
     pass_rebind(g, p, logits, loss);
-    if (p->has_logits)
-        graph_outlived_go(g);
+    graph_outlived_go(g);
     if (pass_divides(g->m))
         loss = pass_divide(g, loss);
     pass_keep(g, &logits, &loss);
@@ -264,7 +259,6 @@ void pass_write(struct graph *g, const struct pass *p, graph_saved_fn *saved, vo
         return;
     g->calls = &checkpoint_calls;
     g->has_gradients = p->has_gradients;
-    g->has_logits = p->has_logits;
     if (p->kind != PASS_TRAINING)
         pass_infer(g, (enum pass_kind)p->kind);
     else if (g->m->c.pipeline_parallel > 1)

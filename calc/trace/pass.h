@@ -1,5 +1,5 @@
 // Passes: what a training loop, an evaluation or a generation does with the model once, written to
-// a tape.
+// a tape. The loop's variables hold logits and loss of an earlier pass: tape_first is without.
 
 #ifndef CALC_PASS_H
 #define CALC_PASS_H
@@ -9,7 +9,6 @@
 struct pass {
     bool train;          // with backward
     bool has_gradients;  // of an earlier micro-step
-    bool has_logits;     // the loop's variables hold logits and loss of an earlier pass
     bool between;        // an evaluation of transformers' Trainer, between steps
     uint8_t kind;        // enum pass_kind; what is not TRAINING is a part of a generation
 };

@@ -133,6 +133,16 @@ uint32_t tape_existing(struct tape *t, uint16_t name, uint8_t category, uint8_t 
                                             .unit = t->unit});
 }
 
+void tape_earlier_goes(struct tape *t, uint16_t name, uint8_t category, uint8_t dtype,
+                       uint8_t shape, uint16_t slot)
+{
+    uint32_t storage = tape_existing(t, name, category, dtype, shape, HOME_PERSIST, slot);
+    if (t->failed)
+        return;
+    t->storages[storage].earlier = true;
+    tape_unref(t, storage);
+}
+
 void tape_ref(struct tape *t, uint32_t storage)
 {
     if (!t->failed)
@@ -249,4 +259,40 @@ void tape_finish(struct tape *t)
         if (t->unit_slots[u] > t->slots_unit)
             t->slots_unit = t->unit_slots[u];
     t->repeats = t->stack.units == 3 && tape_units_alike(t) && tape_order_plain(t);
+}
+
+// The instructions of a segment without frees of what an earlier pass has left.
+static void tape_first_segment(struct tape *to, const struct tape *t, struct tape_segment s)
+{
+    uint32_t begin = (uint32_t)to->code_count;
+    for (uint32_t i = s.begin; i < s.end; i++) {
+        uint32_t code = t->code[i];
+        if ((code & 3) != TAPE_FREE || !t->storages[code >> 2].earlier)
+            to->code[to->code_count++] = code;
+        if ((code & 3) == TAPE_MOVE)
+            to->code[to->code_count++] = t->code[++i];
+    }
+    s.begin = begin;
+    s.end = (uint32_t)to->code_count;
+    if (s.end > s.begin)
+        to->segments[to->segment_count++] = s;
+}
+
+int tape_first(struct tape *to, const struct tape *t)
+{
+    tape_reset(to, t->stack);
+    if (!tape_grow(to, &to->storages, &to->cap, t->count, sizeof *to->storages) ||
+        !tape_grow(to, &to->code, &to->code_cap, t->code_count, sizeof *to->code) ||
+        !tape_grow(to, &to->segments, &to->segment_cap, t->segment_count, sizeof *to->segments))
+        return VRAM_ENOMEM;
+    mem_copy(to->storages, t->storages, t->count * sizeof *to->storages);
+    to->count = t->count;
+    for (size_t i = 0; i < t->segment_count; i++)
+        tape_first_segment(to, t, t->segments[i]);
+    to->repeats = t->repeats;
+    to->slots_global = t->slots_global;
+    to->slots_lead = t->slots_lead;
+    to->slots_unit = t->slots_unit;
+    to->allocations = t->allocations;
+    return VRAM_OK;
 }

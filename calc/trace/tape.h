@@ -71,6 +71,7 @@ struct storage {
     bool view;      // a gradient that is a view: nothing is added to it in place
     bool parts;     // a gradient whose receivers take views of a part of it
     bool stays;     // on the card: it was saved once more while its copy to the host was running
+    bool earlier;   // an earlier pass has left it: the first one finds none
 };
 
 // Instructions: kind in the low two bits, storage above. MOVE is followed by the storage that it
@@ -128,6 +129,9 @@ uint32_t tape_alloc(struct tape *t, enum op op, uint16_t name, uint8_t category,
 // A storage that exists already: a weight, the batch, a number on the CPU.
 uint32_t tape_existing(struct tape *t, uint16_t name, uint8_t category, uint8_t dtype,
                        uint8_t shape, enum tape_home home, uint16_t slot);
+// What an earlier pass has left in a slot of HOME_PERSIST goes here.
+void tape_earlier_goes(struct tape *t, uint16_t name, uint8_t category, uint8_t dtype,
+                       uint8_t shape, uint16_t slot);
 void tape_ref(struct tape *t, uint32_t storage);
 void tape_unref(struct tape *t, uint32_t storage);  // the last one frees; TAPE_NONE is nothing
 // The storage, from its allocation on, lives in a slot of HOME_PERSIST of the given unit. The
@@ -140,5 +144,9 @@ void tape_workspace(struct tape *t, uint16_t which);
 
 // After the last instruction: finds out whether the middle may be repeated.
 void tape_finish(struct tape *t);
+
+// Makes to the tape of the pass that is the first of its kind and finds nothing of an earlier one.
+// Errors: VRAM_ENOMEM.
+int tape_first(struct tape *to, const struct tape *t);
 
 #endif

@@ -153,11 +153,11 @@ static struct digest digest_of(vram *v, bool whole)
         return d;
     for (unsigned i = 0; i < ENGINE_REELS; i++)
         engine_in(v)->reels[i].whole = whole;
-    engine_in(v)->recorded = engine_in(v)->has_run = false;
+    engine_in(v)->set->used = engine_in(v)->has_run = false;
     assert_int_equal(vram_trace(v, digest_event, &d), VRAM_OK);
     for (unsigned i = 0; i < ENGINE_REELS; i++)
         engine_in(v)->reels[i].whole = false;
-    engine_in(v)->recorded = engine_in(v)->has_run = false;
+    engine_in(v)->set->used = engine_in(v)->has_run = false;
     return d;
 }
 

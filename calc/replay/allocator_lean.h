@@ -1,0 +1,39 @@
+// The caching allocator's calls for a replay of which only the segments count: without sums of what
+// is requested and allocated, and a part of the loop that makes them.
+
+#ifndef CALC_ALLOCATOR_LEAN_H
+#define CALC_ALLOCATOR_LEAN_H
+
+#include "calc/replay/allocator_pool.h"
+
+// As allocator_take where a free block of stream 0 serves and the settings are plain; false: it
+// does not, nothing has changed.
+POOL_HOT bool lean_take(struct allocator *a, const struct allocator_request *r, uint32_t *block)
+{
+    uint64_t size = r->rounded;
+    bool small = size <= ALLOCATOR_SMALL;
+    uint64_t least_rest = small ? ALLOCATOR_MIN_BLOCK : ALLOCATOR_SMALL + 1;
+    struct allocator_pool *p = small ? &a->small : &a->large;
+    uint32_t i = pool_lower_bound(p, a->blocks, size, r->class);
+    if (!i || !size || !a->spare)
+        return false;
+    pool_remove(p, a->blocks, i);
+    a->blocks[i].requested = r->bytes;
+    *block = i;
+    if (a->blocks[i].size - size >= least_rest)
+        block_split(a, p, i, size);
+    return true;
+}
+
+// As allocator_free for such a block; false: it is none.
+POOL_HOT bool lean_free(struct allocator *a, uint32_t block)
+{
+    struct allocator_block *b = &a->blocks[block];
+    if (b->state != BLOCK_USED || !b->requested)
+        return false;
+    b->requested = 0;
+    block_release(a, b->small ? &a->small : &a->large, block);
+    return true;
+}
+
+#endif

@@ -7,7 +7,7 @@
 #include "calc/base/text.h"
 #include "calc/model/config.h"
 
-enum { ADVICE_MAX = 48 };
+enum { ADVICE_MAX = 48, ADVICE_FAILED = 16 };
 
 // A change that was tried. number: its row in advise.def.
 struct advice {
@@ -27,6 +27,7 @@ struct advice_list {
     bool made;
     uint64_t least;                 // run_process_least of the base
     struct vram_config base, plan;  // what the advice is on; what the plan makes of it
+    struct vram_config not_enough[ADVICE_FAILED];  // what was tried in the plan's place
 };
 
 #endif

@@ -56,12 +56,11 @@ struct plan {
     struct advice_list *list;
     bool found, tight;  // of the configuration as it is
     bool tight_only;    // a narrow fit is all that is asked for
-    bool exact;  // plan_process_bytes is that of the plan; else its tensors alone are known, and
-                 // too much
+    bool exact;  // plan_process_bytes is that of the plan; else all that is known is that it does
+                 // not fit: its tensors alone are too much, or the card was full
     uint64_t least;              // run_process_least of the plan
     struct probe_answer answer;  // of the plan, where exact
-    bool failed;  // not_enough is set: what was tried last in its place and does not fit
-    struct vram_config not_enough;
+    size_t failed;  // what was tried in its place and does not fit, in list->not_enough: the last
 };
 
 static struct vram_change *change_of(const struct plan *p, size_t row)
@@ -151,6 +150,37 @@ static bool apply(const struct plan *p, size_t row, struct vram_config *config)
     return advice_apply(p->list->row[row].number, config, &what, &refusal) == ADVICE_APPLIED;
 }
 
+// The figure of a plan of which nothing is known but that it does not fit.
+static int make_exact(struct plan *p)
+{
+    if (p->exact)
+        return VRAM_OK;
+    int rc = try_below(p, &p->list->plan, 0, &p->answer);
+    p->list->out.plan_process_bytes = p->answer.process;
+    p->exact = rc == VRAM_OK;
+    return rc;
+}
+
+// The answer for what would be the plan, *exact: whether it has a figure. VRAM_ENOFIT: it takes no
+// less than the plan. The figure of a plan that does not fit is not asked for until another that
+// does not fit is compared with it.
+static int weigh(struct plan *p, const struct vram_config *next, struct probe_answer *answer,
+                 bool *exact)
+{
+    const struct vram_advice *out = &p->list->out;
+    int rc = VRAM_OK;
+    *exact = true;
+    if (!p->exact) {
+        rc = try_below(p, next, out->gpu_bytes + 1, answer);
+        if (rc != VRAM_ENOFIT)
+            return rc;
+        *exact = p->least <= out->gpu_bytes;
+        *answer = (struct probe_answer){0};
+        rc = *exact ? make_exact(p) : VRAM_OK;
+    }
+    return *exact && rc == VRAM_OK ? try_below(p, next, out->plan_process_bytes, answer) : rc;
+}
+
 // Adds one row if that takes less memory still. While the tensors alone are more than the card has,
 // theirs are compared and nothing is replayed; later, what takes as many tensors as the plan and
 // saves nothing alone is not tried.
@@ -167,7 +197,7 @@ static int extend(struct plan *p, size_t row)
     if (!fewer && (!exact || !change_of(p, row)->saved_bytes))
         return VRAM_OK;
     if (exact)
-        rc = try_below(p, &next, p->exact ? out->plan_process_bytes : 0, &answer);
+        rc = weigh(p, &next, &answer, &exact);
     if (rc != VRAM_OK)
         return rc == VRAM_ENOMEM ? rc : VRAM_OK;
     p->list->plan = next;
@@ -204,6 +234,14 @@ static uint64_t too_much(const struct plan *p)
     return p->tight_only ? p->list->out.gpu_bytes + 1 : run_process_unsure(p->probe);
 }
 
+static bool has_failed(const struct plan *p, const struct vram_config *config)
+{
+    for (size_t i = 0; i < p->failed && i < ADVICE_FAILED; i++)
+        if (config_same(&p->list->not_enough[i], config))
+            return true;
+    return false;
+}
+
 // The plan without rows, if that fits too. *left: whether they are left out.
 static int leave_out(struct plan *p, const struct rows *out, bool *left)
 {
@@ -211,15 +249,14 @@ static int leave_out(struct plan *p, const struct rows *out, bool *left)
     struct probe_answer answer;
     without(p, out, &next);
     *left = false;
-    if (p->failed && config_same(&p->not_enough, &next))
+    if (has_failed(p, &next))
         return VRAM_OK;
     uint64_t least = least_of(p->probe, &next), enough = too_much(p);
     if (least >= enough)
         return VRAM_OK;
     int rc = try_below(p, &next, enough, &answer);
     if (rc != VRAM_OK || !(p->tight_only ? answer.fits : answer.surely)) {
-        p->not_enough = next;
-        p->failed = true;
+        p->list->not_enough[p->failed++ % ADVICE_FAILED] = next;
         return rc == VRAM_ENOMEM ? rc : VRAM_OK;
     }
     p->list->plan = next;
@@ -306,16 +343,6 @@ static int add_other(struct plan *p)
     return rc;
 }
 
-// A plan that does not fit, of which only the tensors are known.
-static int finish(struct plan *p)
-{
-    struct probe_answer answer = {0};
-    int rc = p->exact ? VRAM_OK : try_below(p, &p->list->plan, 0, &answer);
-    if (!p->exact)
-        p->list->out.plan_process_bytes = answer.process;
-    return rc;
-}
-
 // A second change of the same field (micro-batches) replaces the first.
 int plan_make(struct vram *v, struct vram *probe, struct advice_list *list)
 {
@@ -330,7 +357,7 @@ int plan_make(struct vram *v, struct vram *probe, struct advice_list *list)
             p.found = p.tight_only = true;
     }
     if (rc == VRAM_OK)
-        rc = p.found ? prune(&p) : finish(&p);
+        rc = p.found ? prune(&p) : make_exact(&p);
     list->out.plan_found = p.found;
     list->out.plan_tight = p.tight_only;
     list->out.plan_cost_permille =

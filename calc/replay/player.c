@@ -345,10 +345,10 @@ static bool player_is_plain(const struct player *p)
     return p->allocator && !p->lags && !p->streams && !p->watch && (p->lean || !p->held);
 }
 
-// Whether the calls of allocator_lean.h do.
+// Whether the calls of allocator_lean.h do. The page is without the loop around them.
 static bool player_is_lean(const struct player *p)
 {
-    return p->lean && player_is_plain(p) && p->allocator->plain;
+    return MODEL_IS_WHOLE && p->lean && player_is_plain(p) && p->allocator->plain;
 }
 
 static int player_segment(struct player *p, const struct reel *r, const struct tape_segment *seg,

@@ -39,10 +39,13 @@ str address_harmless(str path, arena *a)
 
 void address_relative(str from, str to, buf *out)
 {
-    size_t same = 0;
-    for (size_t i = 0; i < from.len && i < to.len && from.ptr[i] == to.ptr[i]; i++)
-        if (from.ptr[i] == '/')
-            same = i + 1;
+    size_t same = 0, most = from.len < to.len ? from.len : to.len;
+    while (same + 8 <= most && !memcmp(from.ptr + same, to.ptr + same, 8))
+        same += 8;
+    while (same < most && from.ptr[same] == to.ptr[same])
+        same++;
+    while (same && from.ptr[same - 1] != '/')
+        same--;
     for (size_t i = same; i < from.len; i++)
         if (from.ptr[i] == '/')
             buf_lit(out, "../");

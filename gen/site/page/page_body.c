@@ -289,6 +289,7 @@ bool page_body(struct page_work *h, const struct document *doc, str text, size_t
         compare_with_source(h, text, file, &o);
     o.no_blocks = !has_partner(h, doc, &o);
     buf printed = BUF_INIT;
+    buf_reserve(&printed, text.len);
     struct md *md = md_open(text, h->page->body, file, &o, r->arena, r->diag, &printed);
     bool ok = run_cells(h, text, file, md);
     ok &= md_print(md, &h->out->md);

@@ -101,6 +101,8 @@ static void put_contents_item(struct view *v, const struct view_contents *c, buf
     buf_lit(out, "</a></li>\n");
 }
 
+enum { USUAL_ITEM = 128 };  // bytes, so that a list seldom grows more than once
+
 // "" is plain, so that a template can compare with it.
 static void push_items(struct view *v, str html)
 {
@@ -116,6 +118,7 @@ void view_push_contents_html(struct view *v, const struct view_field *f)
 {
     buf html = BUF_INIT;
     (void)f;
+    buf_reserve(&html, v->page->contents_count * USUAL_ITEM);
     for (size_t i = 0; i < v->page->contents_count; i++)
         put_contents_item(v, &v->page->contents[i], &html);
     push_items(v, buf_view(&html));
@@ -166,6 +169,7 @@ void view_push_toc_html(struct view *v, const struct view_field *f)
     enum { FEW = 2, DEEPEST = 3 };
     buf html = BUF_INIT;
     (void)f;
+    buf_reserve(&html, v->page->toc_count * USUAL_ITEM);
     for (size_t i = 0; i < v->page->toc_count && v->page->toc_count > FEW; i++) {
         const struct md_heading *h = &v->page->toc[i];
         if (h->level > DEEPEST)

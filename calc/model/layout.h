@@ -29,7 +29,8 @@ enum layout_global {
     P_EMBED_NORM,
     P_EMBED_NORM_BIAS,
     P_TRANSFORM,
-    LAYOUT_GLOBAL_NUMBERS = P_TRANSFORM + LAYOUT_LINEAR
+    P_TOWER = P_TRANSFORM + LAYOUT_LINEAR,  // parts for images or sound, in one
+    LAYOUT_GLOBAL_NUMBERS
 };
 
 // Numbers of parameters inside a layer.

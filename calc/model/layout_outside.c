@@ -95,6 +95,10 @@ void layout_outside(struct layout *l, const struct model *m)
 {
     bool full = m->c.lora_rank == 0;
     uint64_t c = m->c.n_embd;
+    if (m->first && m->c.tower_params)
+        layout_before(l, false,
+                      (struct layout_row){P_TOWER, ROLE_TOWER, PART_WEIGHT, SHAPE_TOWER,
+                                          m->c.tower_params, 1});
     if (m->first)
         layout_embedding(l, m);
     if (m->first && (m->features & HAS_POSITIONS))

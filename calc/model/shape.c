@@ -53,11 +53,8 @@ void dims_make(struct dims *d, const struct model *m)
 {
     const struct vram_config *c = &m->c;
     uint64_t tp = c->tensor_parallel;
-    *d = (struct dims){.B = c->batch_size,
-                       .T = c->seq_len / c->context_parallel,
-                       .C = c->n_embd,
-                       .L = c->n_layer,
-                       .N = m->tokens};
+    *d = (struct dims){
+        .B = c->batch_size, .T = c->seq_len / c->context_parallel, .C = c->n_embd, .N = m->tokens};
     d->S = c->sequence_parallel ? (d->N + tp - 1) / tp : d->N;
     d->V = framework_goes(c, BY_WHOLE_ENDS) ? c->vocab_size : (c->vocab_size + tp - 1) / tp;
     d->H = dims_share(c->n_head, tp);
@@ -81,6 +78,7 @@ void dims_make(struct dims *d, const struct model *m)
     d->A = c->n_expert_active;
     d->runs = model_expert_runs(m);
     d->r = c->lora_rank;
+    d->tower = c->tower_params;
     d->parts_adapted = model_adapted_parts(c);
     d->width_adapted = dims_share(model_adapted_width(c), tp);
     d->eye = c->adapter == ADAPTER_DORA;

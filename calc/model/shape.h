@@ -37,12 +37,12 @@ static inline uint32_t dtype_shift(uint8_t dtype)  // log2 of the bytes of an el
 
 // The dimensions of one GPU's part, in elements.
 struct dims {
-    uint64_t B, T, C, L, V, N;  // batch, sequence, width, layers, vocabulary, tokens
-    uint64_t S;         // tokens of the residual stream: a part of them with sequence_parallel
-    uint64_t H, KH, D;  // heads, key and value heads, width of a head
-    uint64_t Q, K;      // H * D, KH * D
-    uint64_t R, KR;     // rotated width of a head, of all keys
-    uint64_t QA, KA;    // width of the latents
+    uint64_t B, T, C, V, N;  // batch, sequence, width, vocabulary, tokens
+    uint64_t S;              // tokens of the residual stream: a part of them with sequence_parallel
+    uint64_t H, KH, D;       // heads, key and value heads, width of a head
+    uint64_t Q, K;           // H * D, KH * D
+    uint64_t R, KR;          // rotated width of a head, of all keys
+    uint64_t QA, KA;         // width of the latents
     uint64_t W, KW;  // all values; what a latent becomes: keys without the rotated part, and values
     uint64_t XS;     // width of the shared experts
     uint64_t F, X;   // feed-forward width, that of an expert
@@ -55,6 +55,7 @@ struct dims {
     uint64_t eye;       // 1 with DoRA
     uint64_t chunk;     // rows in a chunk of the loss
     uint64_t cache;     // positions in the key-value cache
+    uint64_t tower;     // weights beside the language model
     uint64_t sent;      // numbers in DeepSpeed's bucket
     uint64_t normed;    // most numbers that DeepSpeed takes the norm of at once
     bool norm_of_share;

@@ -4,6 +4,7 @@
 #include "calc/parse/parse.h"
 
 #include "calc/base/text.h"
+#include "calc/parse/towers.h"
 
 enum { HF_SEQ = 2048 };
 
@@ -369,8 +370,11 @@ static void note_towers(struct parse *p)
         parse_rewind(p);
         while (!found && parse_entry(p, &e))
             found = span_starts(e.key, parts[i]);
+        uint64_t weights = found && i == 0 ? tower_weights(p) : 0;
+        p->v->config.tower_params += weights;
         if (found)
-            parse_warn(p, MESSAGE_tower_outside, e.key_pos, ARGS(arg_text("key", parts[i])));
+            parse_warn(p, weights ? MESSAGE_tower_frozen : MESSAGE_tower_outside, e.key_pos,
+                       ARGS(arg_text("key", parts[i]), arg_u64("weights", weights)));
     }
 }
 

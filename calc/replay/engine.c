@@ -151,7 +151,7 @@ static struct vram_config engine_key(const struct model *m)
     k.device_map = 1;
     k.eval_batch_size = (k.eval_batch_size > 0) + (k.eval_batch_size == 1);
     k.eval_accumulation_steps = k.eval_accumulation_steps > 0;
-    k.evaluation = k.optimizer = k.max_new_tokens = k.reduce_bucket_size = 0;
+    k.evaluation = k.optimizer = k.tower_params = k.max_new_tokens = k.reduce_bucket_size = 0;
     k.n_gpu = k.n_gpu > 1;
     k.expandable_segments = k.max_split_size_mb = k.garbage_collection_threshold =
         k.roundup_power2_divisions = 0;

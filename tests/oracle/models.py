@@ -165,6 +165,29 @@ WIDTHS = {
     "llama_bias": dict(model_type="llama", vocab_size=128256, hidden_size=2048, intermediate_size=8192,
                        num_attention_heads=32, num_key_value_heads=8, head_dim=64, max_position_embeddings=131072,
                        attention_bias=True, tie_word_embeddings=True),
+    # google/gemma-3-4b-it, of whose rotary and window the 4b's own file says what the class does not
+    "gemma3_4b": dict(model_type="gemma3", vocab_size=262208, hidden_size=2560, intermediate_size=10240,
+                      num_attention_heads=8, num_key_value_heads=4, head_dim=256, max_position_embeddings=131072,
+                      sliding_window=1024,
+                      vision=dict(model_type="siglip_vision_model", hidden_size=1152, intermediate_size=4304,
+                                  num_hidden_layers=27, num_attention_heads=16, patch_size=14, image_size=896,
+                                  vision_use_head=False)),
+    # Qwen/Qwen2.5-VL-3B-Instruct
+    "qwen2_5_vl": dict(model_type="qwen2_5_vl", vocab_size=151936, hidden_size=2048, intermediate_size=11008,
+                       num_attention_heads=16, num_key_value_heads=2, max_position_embeddings=128000,
+                       rope_parameters=dict(rope_type="default", mrope_section=[16, 24, 24], rope_theta=1000000.0),
+                       tie_word_embeddings=True,
+                       vision=dict(depth=32, hidden_size=1280, intermediate_size=3420, num_heads=16, out_hidden_size=2048,
+                                   patch_size=14, spatial_merge_size=2, temporal_patch_size=2)),
+    # Qwen/Qwen3-VL-4B-Instruct
+    "qwen3_vl": dict(model_type="qwen3_vl", vocab_size=151936, hidden_size=2560, intermediate_size=9728,
+                     num_attention_heads=32, num_key_value_heads=8, head_dim=128, max_position_embeddings=262144,
+                     rope_parameters=dict(rope_type="default", mrope_section=[24, 20, 20], mrope_interleaved=True,
+                                          rope_theta=5000000.0),
+                     tie_word_embeddings=True,
+                     vision=dict(depth=24, hidden_size=1024, intermediate_size=4096, num_heads=16, out_hidden_size=2560,
+                                 patch_size=16, spatial_merge_size=2, temporal_patch_size=2,
+                                 num_position_embeddings=2304, deepstack_visual_indexes=[5, 11, 17])),
 }
 
 
@@ -172,20 +195,25 @@ def config(family, layers, **more):
     from transformers import AutoConfig
 
     words = dict(WIDTHS[family], **more)
-    kind = words.pop("model_type")
+    kind, tower = words.pop("model_type"), words.pop("vision", None)
     if kind == "exaone4" and not words["sliding_window"]:
         words.update(sliding_window_pattern=4, layer_types=["full_attention"] * layers)
     words["n_layer" if kind in ("gpt2", "gpt_bigcode") else "num_hidden_layers"] = layers
+    if tower:
+        return AutoConfig.for_model(kind, text_config=words, vision_config=tower,
+                                    tie_word_embeddings=words.get("tie_word_embeddings", True))
     return AutoConfig.for_model(kind, **words)
 
 
 def build(family, layers, dtype, attention="sdpa", device="cuda", **more):
     """The model with its weights on the device, in train mode, as from_pretrained would leave it."""
     import torch
-    from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
+    from transformers import AutoModelForCausalLM, AutoModelForImageTextToText, AutoModelForMaskedLM
 
     cfg = config(family, layers, **more)
     auto = AutoModelForMaskedLM if family == "bert" else AutoModelForCausalLM
+    if "vision" in WIDTHS[family]:
+        auto = AutoModelForImageTextToText
     before = torch.get_default_dtype()
     torch.set_default_dtype(dtype)
     try:

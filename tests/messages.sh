@@ -1,7 +1,7 @@
 #!/bin/sh
 # The table of messages (gen/base/diag.def) and the outputs that tests want agree in both directions. Each row is used by a
 # source file and produced by a bad input of tests/sites or a command of tests/cli, with the row's level and words; and each
-# message that a test wants is a row.
+# message that a test wants is a row. Of the estimator's table (calc/base/messages.def) each row is used.
 set -eu
 set -- gen/base/diag.def tests/sites/*/wanted.diag tests/cli/*.txt
 used=$(grep -rhoE '\bD_[A-Z0-9_]+\b' --include='*.c' gen | sort -u | tr '\n' ' ')
@@ -52,4 +52,18 @@ END {
         else print "ok " slug
     }
     exit failed
-}' "$@"
+}' "$@" || failed=1
+
+# A sentence of the estimator: named in C, or a word of another table.
+in_c=$(grep -rhoE '\bMESSAGE_[a-z0-9_]+\b' --include='*.[ch]' calc | sort -u | sed 's/^MESSAGE_//')
+in_tables=$(find calc -name '*.def' ! -name messages.def -exec sed 's|//.*||' {} + | grep -oE '[a-z][a-z0-9_]+' | sort -u)
+unused=$(sed -n 's/^MESSAGE(\([a-z0-9_]*\),.*/\1/p' calc/base/messages.def | sort |
+    awk -v known="$in_c
+$in_tables" 'BEGIN { n = split(known, word, "\n"); for (i = 1; i <= n; i++) used[word[i]] } !($0 in used)')
+if [ "$unused" ]; then
+    echo "not ok calc/base/messages.def: nothing uses" $unused
+    failed=1
+else
+    echo 'ok calc/base/messages.def: every sentence is used'
+fi
+exit "${failed:-0}"

@@ -116,7 +116,7 @@ static void put_missing(struct writer *w, const struct vram_snapshot *s)
     writer_char(w, '\n');
 }
 
-static void put_device(struct writer *w, const struct vram_snapshot *s)
+static void put_device(struct writer *w, const struct vram_snapshot *s, const char *conf)
 {
     uint64_t expandable = 0;
     for (size_t i = 0; i < s->segment_count; i++)
@@ -141,7 +141,7 @@ static void put_device(struct writer *w, const struct vram_snapshot *s)
     if (s->devices > 1)
         writer_f(w, "the snapshot has %u devices with memory: this one has the most\n", s->devices);
     if (s->settings)
-        writer_f(w, "PYTORCH_CUDA_ALLOC_CONF=%s\n", s->settings);
+        writer_f(w, "%s=%s\n", conf, s->settings);
 }
 
 static void put_history(struct writer *w, const struct vram_snapshot *s)
@@ -183,7 +183,7 @@ void text_snapshot(struct vram *v)
 {
     const struct vram_snapshot *s = &answers_made(v)->snapshot;
     struct writer *w = &v->text;
-    put_device(w, s);
+    put_device(w, s, config_alloc_conf(&v->config));
     put_history(w, s);
     writer_char(w, '\n');
     put_categories(w, s);

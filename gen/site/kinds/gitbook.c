@@ -40,10 +40,12 @@ static struct book read_config(struct tree *t)
 static bool is_language(struct tree *t, str root, str langs, str name)
 {
     static const char *const tails[] = {")", "/)", "/README.md)"};
+    if (!kind_is_tag(name))
+        return false;
     bool listed = kind_has(t, kind_join(t, kind_join(t, root, name), STR("SUMMARY.md")));
     for (size_t i = 0; i < sizeof tails / sizeof *tails && !listed; i++)
         listed = str_search(langs, arena_join(t->a, STR("]("), name, str_c(tails[i]))) < langs.len;
-    return listed && kind_is_tag(name);
+    return listed;
 }
 
 // The books of LANGS.md. The source is the English one, which most are made from, or the first.
@@ -80,7 +82,7 @@ void gitbook_read(struct tree *t)
         pages = source.len ? kind_join(t, b.root, source) : b.root;
     if (!source.len)
         kind_root(t, b.root, STR_NONE, STR_NONE, STR_NONE);
-    kind_summary(t, pages, b.summary, true);
+    kind_summary(t, pages, b.summary, SUMMARY_GITBOOK);
     t->home = kind_join(t, pages, b.readme);
     if (!kind_has(t, t->home))
         t->home = t->nav_count ? t->nav[0].file : STR_NONE;

@@ -44,9 +44,12 @@ bool kind_true(const struct yaml_node *map, const char *path, bool otherwise);
 size_t mdbook_books(struct tree *t, str **folders);
 struct tree_root *kind_root(struct tree *t, str folder, str language, str prefix, str address);
 bool kind_is_tag(str name);  // whether a folder may be called after a language
-// The contents as a list of links in Markdown: [Title](file.md), nested by indentation. words: an
-// item without a link is a section. False when there is no such file.
-bool kind_summary(struct tree *t, str folder, str file, bool words);
+// The contents as a list of links in Markdown: [Title](file.md), nested by indentation. Parts begin
+// at headings: of mdBook and of literate-nav, whose items without a link are sections, at those of
+// the first level. In GitBook such items are sections, too, and a link's title in quotes is shown.
+enum summary_of { SUMMARY_MDBOOK, SUMMARY_LITERATE, SUMMARY_GITBOOK };
+// False when there is no such file.
+bool kind_summary(struct tree *t, str folder, str file, enum summary_of of);
 // Each language a project of its own, beside the one that was found: en/mkdocs.yml, en/docs,
 // fr/docs. Makes roots of all and the found one's language that of the source; false when there is
 // only one.

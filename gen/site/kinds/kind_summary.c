@@ -13,11 +13,12 @@ struct summary {
     uint32_t depth;
     bool part;   // a title is above the chapters
     bool begun;  // the first title, or a chapter, has been read
-    bool words;  // an item without a link is a section
+    enum summary_of of;
 };
 
-// [Title](file.md) at the head of a line.
-static bool read_link(str line, str *title, str *file)
+// [Title](file.md) at the head of a line; [A long title](file.md "as the contents of GitBook show
+// it").
+static bool read_link(str line, enum summary_of of, str *title, str *file)
 {
     if (!line.len || line.ptr[0] != '[')
         return false;
@@ -28,20 +29,21 @@ static bool read_link(str line, str *title, str *file)
     *title = str_slice(line, 1, close);
     *file = str_trim(str_slice(line, close + 2, end));
     size_t quote = str_search(*file, STR(" \""));
-    if (quote < file->len)  // [A long title](file.md "its words in the contents")
-        *title = str_slice(*file, quote + 2, file->len - 1), file->len = quote;
+    if (quote < file->len && of == SUMMARY_GITBOOK)
+        *title = str_slice(*file, quote + 2, file->len - 1);
+    file->len = quote;
     if (file->len > 1 && file->ptr[0] == '<')
         *file = str_slice(*file, 1, file->len - 1);
     return true;
 }
 
-// "## Part I": its words; "" for any other line.
-static str heading_of(str line)
+// "# Part I": its words; "" for any other line.
+static str heading_of(str line, enum summary_of of)
 {
     size_t n = 0;
     while (n < line.len && line.ptr[n] == '#')
         n++;
-    bool heading = n && n <= 6 && n < line.len && line.ptr[n] == ' ';
+    bool heading = n && n <= (of == SUMMARY_GITBOOK ? 6 : 1) && n < line.len && line.ptr[n] == ' ';
     return heading ? str_trim(str_slice(line, n, line.len)) : STR_NONE;
 }
 
@@ -71,24 +73,26 @@ static void read_line(struct summary *s, str line)
     bool item = line.len > 2 && strchr("-*+", line.ptr[0]) && line.ptr[1] == ' ';
     if (item)
         line = str_trim(str_slice(line, 2, line.len));
-    if (read_link(line, &title, &file)) {
+    str heading = heading_of(line, s->of);
+    if (read_link(line, s->of, &title, &file)) {
         if (!item)
             s->depth = 0, s->part = false;
         read_chapter(s, indent, item, title, file);
-    } else if (item && s->words && str_find(line, '*') == line.len) {  // no pattern of files
+    } else if (item && s->of != SUMMARY_MDBOOK &&
+               str_find(line, '*') == line.len) {  // no pattern of files
         read_chapter(s, indent, item, line, STR_NONE);
-    } else if (heading_of(line).len && !s->begun) {
+    } else if (heading.len && !s->begun) {
         s->begun = true;  // the book's own
-    } else if (heading_of(line).len) {
+    } else if (heading.len) {
         s->depth = 0;
         s->part = true;
-        kind_nav(s->t, 0, md_words(heading_of(line), STR_NONE, s->t->a), STR_NONE, STR_NONE);
+        kind_nav(s->t, 0, md_words(heading, STR_NONE, s->t->a), STR_NONE, STR_NONE);
     }
 }
 
-bool kind_summary(struct tree *t, str folder, str file, bool words)
+bool kind_summary(struct tree *t, str folder, str file, enum summary_of of)
 {
-    struct summary s = {.t = t, .folder = folder, .words = words};
+    struct summary s = {.t = t, .folder = folder, .of = of};
     str path = kind_join(t, folder, file), text = kind_has(t, path) ? kind_file(t, path) : STR_NONE,
         line;
     bool found = text.len > 0;

@@ -39,8 +39,8 @@ static str read_chapters(struct tree *t, const struct yaml_node *c, str folder, 
 // reads it.
 static void read_summary(struct tree *t, str folder)
 {
-    if (!kind_summary(t, folder, STR("SUMMARY.md"), false))
-        kind_summary(t, folder, STR("../SUMMARY.md"), false);
+    if (!kind_summary(t, folder, STR("SUMMARY.md"), SUMMARY_MDBOOK))
+        kind_summary(t, folder, STR("../SUMMARY.md"), SUMMARY_MDBOOK);
 }
 
 // The addresses that a book leads on, from the root or from its own folder.

@@ -28,7 +28,7 @@ static void read_folder(const struct nav *nav, str title, str path, uint32_t dep
     if (title.len)
         kind_nav(t, depth, title, index, STR_NONE);
     size_t first = t->nav_count;
-    if (nav->list.len && kind_summary(t, folder, nav->list, true)) {
+    if (nav->list.len && kind_summary(t, folder, nav->list, SUMMARY_LITERATE)) {
         for (size_t i = first; i < t->nav_count; i++)
             t->nav[i].depth += depth + (title.len > 0);
         return;
@@ -88,7 +88,7 @@ static void read_contents(struct tree *t, str docs, const struct yaml_node *nav,
 {
     str file = kind_text(literate, "nav_file");
     struct nav all = {t, docs, !literate ? STR_NONE : file.len ? file : STR("SUMMARY.md")};
-    if (!literate || !kind_summary(t, docs, all.list, true))
+    if (!literate || !kind_summary(t, docs, all.list, SUMMARY_LITERATE))
         if (nav)
             read_nav(&all, nav, STR_NONE, 0);
 }

@@ -305,10 +305,16 @@ static size_t put_line(struct including *g, const struct include_source *s, size
 void include_put_lines(struct including *g, const struct include_source *s, size_t from, size_t to,
                        str indent)
 {
-    bool begins;
-    str name;
+    bool begins, fences = g->tree->includes == INCLUDE_GITBOOK;
+    str name, open = STR_NONE;
     for (size_t at = from; at < to;) {
         str line = include_line_at(s->text, at);
+        if (fences && include_is_code(line, &open)) {
+            include_put_made(g, s, at, indent);
+            include_put(g, s, at, at + line.len < to ? at + line.len : to);
+            at += line.len;
+            continue;
+        }
         bool mark = g->depth && include_section(g->tree->includes, line, &begins, &name);
         at = mark ? at + line.len : put_line(g, s, at, to, indent);
     }

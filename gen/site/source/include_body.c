@@ -137,23 +137,30 @@ static str fence_of(str line)
     return n < 3 ? STR_NONE : str_slice(s, 0, n);
 }
 
+bool include_is_code(str line, str *open)
+{
+    str mark = fence_of(line);
+    bool inside = open->len > 0;
+    if (!inside)
+        *open = mark;
+    else if (mark.len && str_starts(mark, *open))
+        *open = STR_NONE;
+    return inside || mark.len;
+}
+
 // The body of a page of MDX, whose code is left as it is.
 void include_put_mdx(struct including *g, const struct include_source *s, size_t at)
 {
     str open = STR_NONE;
     while (at < s->text.len) {
-        str mark = fence_of(include_line_at(s->text, at));
-        size_t next = !open.len && !mark.len ? put_listing(g, s, at) : at;
-        if (next == at && !open.len && !mark.len)
+        bool code = include_is_code(include_line_at(s->text, at), &open);
+        size_t next = code ? at : put_listing(g, s, at);
+        if (next == at && !code)
             next = put_part(g, s, at);
         if (next == at) {
             next = include_line_end(s->text, at);
             include_put(g, s, at, next);
         }
-        if (!open.len)
-            open = mark;
-        else if (mark.len && str_starts(mark, open))
-            open = STR_NONE;
         at = next;
     }
 }

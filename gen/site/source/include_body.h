@@ -29,6 +29,9 @@ size_t include_line_end(str s, size_t at);
 str include_line_at(str s, size_t at);
 // Where a page's text begins, behind its front matter.
 size_t include_behind_front(str text);
+// Whether a line is of code between fences, these included. open: the fence that is open, "" at
+// first.
+bool include_is_code(str line, str *open);
 // The longest row of backticks in a text, and the ending of a path.
 size_t include_longest_ticks(str text);
 str include_extension_of(str path);

@@ -194,23 +194,28 @@ static bool next_vitepress(str line, struct include_mark *m)
     return true;
 }
 
-// {% include "file" %} of GitBook.
+// {% include "file" %} of GitBook, but for one between backticks.
 static bool next_gitbook(str line, struct include_mark *m)
 {
-    for (size_t at = 0; at < line.len; at++) {
-        at += str_search(str_slice(line, at, line.len), STR("{%"));
-        str rest = str_slice(line, at, line.len);
-        size_t end = str_search(rest, STR("%}"));
-        str words = str_trim(str_slice(rest, 2, end)), file = str_slice(words, 7, words.len);
-        file = str_trim(file);
-        bool quoted =
-            file.len > 2 && strchr("\"'", file.ptr[0]) && file.ptr[file.len - 1] == file.ptr[0];
-        if (end == rest.len || !str_starts(words, STR("include")) || !quoted)
+    bool code = false;
+    for (size_t at = 0, end; at < line.len; at = end) {
+        size_t start = at + str_search(str_slice(line, at, line.len), STR("{%"));
+        str rest = str_slice(line, start, line.len);
+        end = start + str_search(rest, STR("%}")) + 2;
+        if (end > line.len)
+            return false;
+        str words = str_trim(str_slice(line, start + 2, end - 2)),
+            file = str_trim(str_slice(words, 7, words.len));
+        bool quoted = file.len > 2 && (file.ptr[0] == '"' || file.ptr[0] == '\'') &&
+                      file.ptr[file.len - 1] == file.ptr[0];
+        for (; at < start; at++)
+            code ^= line.ptr[at] == '`';
+        if (code || !quoted || !str_starts(words, STR("include")))
             continue;
         *m = (struct include_mark){.first = 1,
                                    .last = SIZE_MAX,
-                                   .start = at,
-                                   .end = at + end + 2,
+                                   .start = start,
+                                   .end = end,
                                    .path = str_slice(file, 1, file.len - 1)};
         return true;
     }

@@ -183,7 +183,7 @@ static size_t fence_at(str line, char *mark)
 
 static size_t hide_wiki_at(struct hiding *h, size_t at, char c, char next)
 {
-    if (c == '\\' && (next == '[' || next == '%'))
+    if (c == '\\' && (next == '[' || next == '!' || next == '%'))
         return at + 2;
     if ((c == '[' || c == '!') && next == '[')
         return md_hide_wiki(h, at);

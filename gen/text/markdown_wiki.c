@@ -11,6 +11,13 @@
 
 enum { LONGEST = 1000 };  // a wiki link is no longer
 
+// [[1]](address) is a link of Markdown, and [[ ]] is nothing.
+static bool is_link(str s, size_t from, size_t to)
+{
+    bool markdown = to + 2 < s.len && s.ptr[to + 2] == '(';
+    return s.ptr[to + 1] == ']' && !markdown && str_trim(str_slice(s, from, to)).len;
+}
+
 size_t wiki_end(str s, size_t at)
 {
     size_t from = at + (s.ptr[at] == '!') + 2;
@@ -20,12 +27,8 @@ size_t wiki_end(str s, size_t at)
         char c = s.ptr[i];
         if (c == '\n' || c == '[')
             return 0;
-        if (c != ']')
-            continue;
-        // [[1]](address) is a link of Markdown.
-        bool closed = s.ptr[i + 1] == ']' && i > from;
-        bool link = i + 2 < s.len && s.ptr[i + 2] == '(';
-        return closed && !link ? i + 2 : 0;
+        if (c == ']')
+            return is_link(s, from, i) ? i + 2 : 0;
     }
     return 0;
 }
@@ -53,18 +56,19 @@ static bool is_size(str words)
     return digits > 0;
 }
 
-// What is shown for "Note#Heading#Part": "Note > Heading > Part"; of a block's name nothing.
+// What is shown for "Note#Heading#Part": "Note > Heading > Part"; of a block's name nothing but
+// where it is all.
 static str words_of(str target, arena *a)
 {
     buf b = BUF_INIT;
-    str part;
-    while (str_cut(&target, '#', &part)) {
+    str part, rest = target;
+    while (str_cut(&rest, '#', &part)) {
         part = str_trim(str_slice(part, 0, str_find(part, '^')));
         if (b.len && part.len)
             buf_lit(&b, " > ");
         buf_str(&b, part);
     }
-    str out = arena_str(a, buf_view(&b));
+    str out = b.len ? arena_str(a, buf_view(&b)) : target;
     buf_free(&b);
     return out;
 }
@@ -227,45 +231,53 @@ static size_t next_mark(str s, size_t at, bool (*may)(str s, size_t at))
     return s.len;
 }
 
-// Splits a text at the "==" at at: what is behind it stays in n.
-static void split(struct md *r, cmark_node *n, str s, size_t at, const char *tag)
-{
-    text_before(r, n, str_slice(s, 0, at));
-    tag_before(r, n, tag);
-    cmark_node_set_literal(n, arena_c(r->a, str_slice(s, at + 2, s.len)));
-}
+// Where "==" begins or ends marked words; begins and ends take turns.
+struct mark {
+    cmark_node *text;
+    size_t at;
+};
 
-// The text in which marked words end that begin behind from in n: n itself, or one beside it.
-static cmark_node *mark_end(cmark_node *n, size_t from, size_t *at)
-{
-    for (cmark_node *x = n; x; x = cmark_node_next(x), from = 0) {
-        str s = md_is(x, CMARK_NODE_TEXT) ? md_literal(x) : STR_NONE;
-        *at = next_mark(s, from, may_end);
-        if (*at < s.len)
-            return x;
-    }
-    return NULL;
-}
+struct marks {
+    struct mark *items;
+    size_t count, cap;
+};
 
-static void mark_text(struct md *r, cmark_node *n)
+static void find_marks(struct md *r, cmark_node *n, struct marks *m)
 {
-    for (size_t from = 0;;) {
-        str s = arena_str(r->a, md_literal(n));
-        size_t at = next_mark(s, from, may_begin), end;
-        cmark_node *last = at < s.len ? mark_end(n, at + 3, &end) : NULL;
-        if (!last)
+    str s = md_literal(n);
+    for (size_t at = 0;; at += 2) {
+        bool begins = m->count % 2 == 0, follows = !begins && m->items[m->count - 1].text == n;
+        at = next_mark(s, at + follows, begins ? may_begin : may_end);
+        if (at == s.len)
             return;
-        if (last == n) {
-            text_before(r, n, str_slice(s, 0, at));
-            tag_before(r, n, "<mark>");
-            split(r, n, str_slice(s, at + 2, s.len), end - at - 2, "</mark>");
-            from = 0;
-            continue;
-        }
-        split(r, last, arena_str(r->a, md_literal(last)), end, "</mark>");
-        split(r, n, s, at, "<mark>");
-        return;
+        m->items = arena_grow(r->a, m->items, m->count, &m->cap, m->count + 1, sizeof *m->items);
+        m->items[m->count++] = (struct mark){n, at};
     }
+}
+
+static void put_marks(struct md *r, const struct marks *m)
+{
+    size_t used = m->count - m->count % 2;  // one that nothing ends is text
+    for (size_t i = 0; i < used;) {
+        cmark_node *n = m->items[i].text;
+        str s = md_literal(n);
+        size_t from = 0;
+        for (; i < used && m->items[i].text == n; i++) {
+            text_before(r, n, str_slice(s, from, m->items[i].at));
+            tag_before(r, n, i % 2 ? "</mark>" : "<mark>");
+            from = m->items[i].at + 2;
+        }
+        cmark_node_set_literal(n, arena_c(r->a, str_slice(s, from, s.len)));
+    }
+}
+
+static void mark_words(struct md *r, cmark_node *parent)
+{
+    struct marks m = {0};
+    for (cmark_node *n = cmark_node_first_child(parent); n; n = cmark_node_next(n))
+        if (md_is(n, CMARK_NODE_TEXT))
+            find_marks(r, n, &m);
+    put_marks(r, &m);
 }
 
 void md_wiki_apply(struct md *r, cmark_node *root)
@@ -274,7 +286,6 @@ void md_wiki_apply(struct md *r, cmark_node *root)
         next = md_next_node(n, root);
         if (md_is(n, CMARK_NODE_PARAGRAPH) || md_is(n, CMARK_NODE_HEADING))
             name_block(r, n);
-        else if (md_is(n, CMARK_NODE_TEXT))
-            mark_text(r, n);
+        mark_words(r, n);
     }
 }

@@ -128,6 +128,15 @@ static const struct row foreign_rows[] = {
     {"abbreviations", false, {{"*[a]: b\n", 20000}, {"a ", 50000}}},
     {"quotes that are alerts", false, {{"> [!a] b\n\n", 20000}}},
     {"nested quotes", false, {{"> ", 50000}, {"<A>b</A>\n", 1}}},
+    {"wiki links", false, {{"[[a|b]] ![[c.png]] ", 50000}}},
+    {"wiki links without an end", false, {{"[[a ", 100000}}},
+    {"brackets", false, {{"[", 300000}}},
+    {"marked words", false, {{"==a== ", 100000}}},
+    {"marked words beside others", false, {{"==a *b* ", 60000}}},
+    {"remarks of a vault", false, {{"%%a%% ", 100000}}},
+    {"remarks without an end", false, {{"%%% ", 100000}}},
+    {"names of blocks", false, {{"a ^b\n\n", 50000}}},
+    {"boxes", false, {{"{% hint style=\"info\" %}\n", 20000}}},
 };
 
 // Seconds of processor time from now until SIGPROF; 0 ends the wait.
@@ -180,24 +189,26 @@ static void render(const char *name, str text, bool plain, bool too_large)
     math_free(o.math);
 }
 
-// With all of it at once, and with what a page of MDX has.
+// With what most have at once, and with what a page of MDX, a vault and GitBook have.
 static void foreign_rows_end_in_time(void **state)
 {
-    static const unsigned syntax[] = {MD_FOREIGN_BRACES | MD_FOREIGN_LIQUID | MD_FOREIGN_JSX |
-                                          MD_FOREIGN_ATTRIBUTES | MD_FOREIGN_EMOJI |
-                                          MD_FOREIGN_HTML,
-                                      MD_FOREIGN_JSX | MD_FOREIGN_MDX};
+    static const unsigned syntax[] = {
+        MD_FOREIGN_BRACES | MD_FOREIGN_LIQUID | MD_FOREIGN_JSX | MD_FOREIGN_ATTRIBUTES |
+            MD_FOREIGN_EMOJI | MD_FOREIGN_HTML,
+        MD_FOREIGN_JSX | MD_FOREIGN_MDX, MD_FOREIGN_WIKI | MD_FOREIGN_BREAKS,
+        MD_FOREIGN_BRACES | MD_FOREIGN_GITBOOK};
     (void)state;
     for (size_t i = 0; i < sizeof foreign_rows / sizeof *foreign_rows; i++) {
         buf text = BUF_INIT;
         put_row(&foreign_rows[i], &text);
         print_message("# %s\n", foreign_rows[i].name);
-        for (size_t k = 0; k < 2; k++) {
+        for (size_t k = 0; k < sizeof syntax / sizeof *syntax; k++) {
+            bool mdx = syntax[k] & MD_FOREIGN_MDX;
             struct md_options o = {.extensions = MD_GFM | MD_ADMONITIONS | MD_ABBREVIATIONS,
                                    .foreign = syntax[k],
                                    .open_html = true};
             limit(LIMIT_S);
-            render_as(foreign_rows[i].name, buf_view(&text), k ? STR("a.mdx") : STR("a.md"), &o,
+            render_as(foreign_rows[i].name, buf_view(&text), mdx ? STR("a.mdx") : STR("a.md"), &o,
                       false);
             limit(0);
         }

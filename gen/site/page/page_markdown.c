@@ -88,11 +88,14 @@ static bool put_cell(struct copy *t, size_t *at)
 // A wiki link becomes one that others know, or its words.
 static void put_wiki(struct copy *t, str destination, size_t *at)
 {
-    size_t end = wiki_end(t->text, *at), from = *at - (*at && t->text.ptr[*at - 1] == '!');
-    struct wiki_link w = wiki_parse(str_slice(t->text, from, end), t->r->arena);
+    size_t end = wiki_end(t->text, *at);
+    bool shows = *at && t->text.ptr[*at - 1] == '!' && (*at < 2 || t->text.ptr[*at - 2] != '\\');
+    struct wiki_link w = wiki_parse(str_slice(t->text, *at - shows, end), t->r->arena);
     struct link l = link_resolve(t->r->site, t->page, t->language, destination, t->r->arena, NULL);
     bool linked =
         l.kind == LINK_PAGE || l.kind == LINK_ASSET || l.kind == LINK_HERE || w.is_picture;
+    if (shows && !w.is_picture && t->out->len)
+        t->out->len--;  // the "!" of a note, which is shown as a link
     if (linked)
         buf_char(t->out, '[');
     buf_str(t->out, w.words);

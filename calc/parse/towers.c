@@ -60,7 +60,7 @@ static uint64_t tower_list(struct span value)
 
 uint64_t tower_weights(struct parse *p)
 {
-    struct tower t = {.Z = 2, .M = 2, .T = p->v->config.n_embd};
+    struct tower t = {.S = 224, .Z = 2, .M = 2, .T = p->v->config.n_embd};
     struct span type = {NULL, 0};
     struct entry e;
     bool sane = true;

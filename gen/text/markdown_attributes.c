@@ -92,11 +92,16 @@ static bool apply_text(struct md *r, cmark_node *n, cmark_node *block)
     str id, classes, text = arena_str(r->a, md_literal(n));
     cmark_node *before = cmark_node_previous(n), *behind = cmark_node_next(n);
     size_t length = md_attributes(text, &id, &classes);
+    bool heading = md_is(block, CMARK_NODE_HEADING), last = length == text.len && !behind;
+    if (heading && (last || !length))
+        return true;  // the heading's own, which are read with its id
     if (length && takes_attributes(r, before)) {
         md_anchor_put(r, n, id);
         cmark_node_set_literal(n, arena_c(r->a, str_slice(text, length, text.len)));
         return true;
     }
+    if (heading)
+        return true;
     bool own_line = length && !str_trim(str_slice(text, length, text.len)).len &&
                     (!before || is_break(r, before));
     if (!own_line) {
@@ -188,7 +193,7 @@ void md_attributes_apply(struct md *r, cmark_node *root)
     cmark_node **blocks = NULL;
     for (cmark_node *n = root; n; n = md_next_node(n, root)) {
         enum md_kind kind = md_kind(r, n);
-        if (kind != K_PARAGRAPH && kind != K_CELL)
+        if (kind != K_PARAGRAPH && kind != K_CELL && kind != K_HEADING)
             continue;
         blocks = arena_grow(r->a, blocks, count, &cap, count + 1, sizeof *blocks);
         blocks[count++] = n;

@@ -1,5 +1,5 @@
-// "redirect_from: /" of Jekyll and "aliases: [/]" of Hugo: whoever asks for the site gets that
-// page.
+// The start page by "permalink: /" and "redirect_from: /" of Jekyll and "aliases: [/]" of Hugo, and
+// its title as the site's.
 #include "gen/site/documents/start.h"
 
 #include "gen/site/source/publish.h"
@@ -14,6 +14,13 @@ static bool take_root(struct page *p)
     bool found = kept < p->alias_count;
     p->alias_count = kept;
     return found;
+}
+
+// Whether a page's own address is that of its language: "permalink: /fr/".
+static bool is_of_language(const struct page *p)
+{
+    str address = p->address, tag = p->language->tag;
+    return address.len && (str_eq_nocase(address, p->tag) || str_eq_nocase(address, tag));
 }
 
 static bool is_start(const struct page *p)
@@ -41,7 +48,8 @@ void start_by_alias(struct site *site)
         return;
     for (size_t i = 0; i < site->page_count; i++) {
         struct page *p = site->pages[i];
-        if (take_root(p) && p->left_out == PUBLISH && !has_start(site, p->language))
+        bool root = take_root(p), published = p->left_out == PUBLISH && p->language;
+        if (published && (root || is_of_language(p)) && !has_start(site, p->language))
             p->url = STR("index");
     }
 }

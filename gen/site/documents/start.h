@@ -5,7 +5,8 @@
 #include "gen/site/source/site.h"
 
 // Takes the alias "/" off the pages of a tree of others: it makes a page the start page of its
-// language where no file is that. Called while keys are kept in url.
+// language where no file is that, and so does an address that is the language's. Called while keys
+// are kept in url.
 void start_by_alias(struct site *site);
 
 // A tree of others that says no title is called as its start page is, in few words.

@@ -212,6 +212,21 @@ static void read_languages(struct tree *t, const struct yaml_node *list)
     }
 }
 
+// "blank" means whose site it is. Source: alshedivat/al-folio, _includes/metadata.liquid.
+static str title_of(struct tree *t, const struct yaml_node *config)
+{
+    static const char *const names[] = {"first_name", "middle_name", "last_name"};
+    str title = kind_text(config, "title"), own = STR_NONE;
+    for (size_t i = 0; i < 3 && str_eq(title, STR("blank")); i++) {
+        str name = kind_text(config, names[i]);
+        if (name.len)
+            own = arena_join(t->a, own, own.len ? STR(" ") : STR_NONE, name);
+    }
+    if (own.len)
+        return own;
+    return title.len ? title : kind_text(config, "name");
+}
+
 void jekyll_read(struct tree *t)
 {
     const struct yaml_node *c = t->config.len ? kind_values(t, t->config_name) : NULL;
@@ -229,9 +244,7 @@ void jekyll_read(struct tree *t)
     str processor = kind_text(c, "markdown");
     if (!processor.len || str_eq_nocase(processor, STR("kramdown")))
         t->includes = INCLUDE_KRAMDOWN;
-    t->title = kind_text(c, "title");
-    if (!t->title.len)
-        t->title = kind_text(c, "name");
+    t->title = title_of(t, c);
     t->description = kind_text(c, "description");
     t->source_language = kind_text(c, "default_lang");
     if (!t->source_language.len)

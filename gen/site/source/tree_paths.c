@@ -137,6 +137,13 @@ static str read_categories(const struct front *f, arena *a)
     return out;
 }
 
+static void add_alias(struct page *p, str address, size_t *cap, arena *a)
+{
+    p->aliases =
+        arena_grow(a, p->aliases, p->alias_count, cap, p->alias_count + 1, sizeof *p->aliases);
+    p->aliases[p->alias_count++] = arena_str(a, address);
+}
+
 // The pattern of a page's addresses: its own, that of the tree's defaults, or that of its folder.
 static str pattern_of(const struct site *site, const struct page *p)
 {
@@ -155,10 +162,35 @@ static void read_redirects(struct page *p, const struct front *f, arena *a)
         item = str_trim(item);
         if (!item.len || item.ptr[0] != '/' || str_find(item, ':') < item.len)
             continue;  // a relative one, or a pattern such as /sips/:title
-        p->aliases =
-            arena_grow(a, p->aliases, p->alias_count, &cap, p->alias_count + 1, sizeof *p->aliases);
-        p->aliases[p->alias_count++] = arena_str(a, item);
+        add_alias(p, item, &cap, a);
     }
+    if (str_eq(pair(f, "permalink"), STR("/")))  // the site's own address
+        add_alias(p, STR("/"), &cap, a);
+}
+
+// The length of the HTML tag at the head of s; 0 for none: <T> is a type.
+static size_t tag_length(str s)
+{
+    size_t name = 1 + (s.len > 1 && s.ptr[1] == '/'), end = str_find(s, '>');
+    bool tag = name < s.len && s.ptr[0] == '<' && ascii_is_lower(s.ptr[name]);
+    return tag && end < s.len && str_find(str_slice(s, 1, end), '<') == end - 1 ? end + 1 : 0;
+}
+
+// Jekyll's layouts put a title among the page's HTML as it is.
+static str without_tags(str title, arena *a)
+{
+    if (str_find(title, '<') == title.len)
+        return title;
+    buf b = BUF_INIT;
+    for (size_t i = 0; i < title.len;) {
+        size_t n = tag_length(str_slice(title, i, title.len));
+        if (!n)
+            buf_char(&b, title.ptr[i++]);
+        i += n;
+    }
+    str words = arena_str(a, str_trim(buf_view(&b)));
+    buf_free(&b);
+    return words.len ? words : title;
 }
 
 void tree_front(const struct site *site, struct page *p, const struct front *f, arena *a)
@@ -171,8 +203,10 @@ void tree_front(const struct site *site, struct page *p, const struct front *f, 
     if (has_posts(site) && p->date.len &&
         str_search(pattern_of(site, p), STR(":categories")) < pattern_of(site, p).len)
         p->categories = read_categories(f, a);
-    if (has_posts(site))
+    if (has_posts(site)) {
         read_redirects(p, f, a);
+        p->title = without_tags(p->title, a);
+    }
     for (size_t i = 0; i < 3 && p->order == INT64_MIN; i++)
         whole_number(pair(f, orders[i]), &p->order);
     if (p->order == INT64_MIN)

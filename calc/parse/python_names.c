@@ -7,16 +7,18 @@
 #include "calc/parse/python_find.h"
 #include "calc/parse/python_scope.h"
 
-enum { DEPTH = 8, LOOKUPS = 256 };
+// STEPS: of a script of 64 KiB each of 512 parameters may be looked for from end to end.
+enum { DEPTH = 8, LOOKUPS = 256, STEPS = 1 << 25 };
 
 int python_names_begin(struct python_names *n, struct mem_arena *arena, struct span text)
 {
     *n = (struct python_names){.begin = text.at, .end = text.at + text.len, .arena = arena};
     n->bound = mem_arena_new(arena, PYTHON_NAMES, sizeof *n->bound);
     n->left = mem_arena_new(arena, 1, sizeof *n->left);
-    if (!n->bound || !n->left)
+    n->steps = mem_arena_new(arena, 1, sizeof *n->steps);
+    if (!n->bound || !n->left || !n->steps)
         return VRAM_ENOMEM;
-    *n->left = LOOKUPS;
+    *n->left = LOOKUPS, *n->steps = STEPS;
     return VRAM_OK;
 }
 
@@ -30,7 +32,7 @@ void python_names_again(struct python_names *n)
     n->class = (struct span){NULL, 0};
     n->indent = 0;
     n->functions_in = 0;
-    *n->left = LOOKUPS;
+    *n->left = LOOKUPS, *n->steps = STEPS;
 }
 
 static const struct python_binding *bound(const struct python_names *n, struct span path)
@@ -155,7 +157,7 @@ static bool find_parameter(const struct python_names *outer, struct span name, s
     struct py_error error = {0};
     const char *at;
     const char *function = function_of(n);
-    if (!function || !python_parameter(text, function, name, &at))
+    if (!function || !python_parameter(text, function, name, n->steps, &at))
         return false;
     *out = (struct py_value){.kind = PY_UNKNOWN};
     if (!at || ++n->depth > DEPTH || *n->left == 0)

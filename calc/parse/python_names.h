@@ -28,6 +28,7 @@ struct python_names {
     size_t indent;      // of that body; 0: its first line is to come
     unsigned depth;     // of members within members' expressions
     size_t *left;       // how many members may still be looked up in the file
+    size_t *steps;      // how many bytes may still be looked at for parameters
 };
 
 // Errors: VRAM_ENOMEM.

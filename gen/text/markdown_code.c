@@ -6,6 +6,8 @@
 #include "gen/text/markdown_render.h"
 #include "gen/text/math.h"
 
+#include <string.h>
+
 enum { NARROW_COLUMNS = 34 };  // what a phone shows without scrolling
 
 static str info_word(str info)
@@ -14,6 +16,49 @@ static str info_word(str info)
     while (n < info.len && !md_is_space(info.ptr[n]))
         n++;
     return str_slice(info, 0, n);
+}
+
+// "ts{1,3}", "rust,ignore", "sh:no-line-numbers" and "{.python .wide}" of others are ts, rust, sh
+// and python: what is behind the name is for their own highlighters.
+static str language_of(const struct md *r, str info)
+{
+    str word = info_word(info);
+    if (!r->o->open_html)
+        return word;
+    if (str_starts(word, STR("{")))
+        word = info_word(str_trim(str_slice(info, 1, info.len)));
+    if (str_starts(word, STR(".")))
+        word = str_slice(word, 1, word.len);
+    size_t n = 0;
+    while (n < word.len && !strchr("{},:[", word.ptr[n]))
+        n++;
+    return str_slice(word, 0, n);
+}
+
+// What a listing is called: title="main.js" of Docusaurus, Starlight and Material for MkDocs,
+// [main.js] of VitePress.
+static str title_of(const struct md *r, str info)
+{
+    size_t at = str_search(info, STR("title=")), open = str_find(info, '['),
+           close = str_rfind(info, ']');
+    if (!r->o->open_html)
+        return STR_NONE;
+    if (at + 7 < info.len && strchr("\"'", info.ptr[at + 6])) {
+        str rest = str_slice(info, at + 7, info.len);
+        return str_slice(rest, 0, str_find(rest, info.ptr[at + 6]));
+    }
+    bool named = r->o->extensions & MD_CONTAINERS && open < close && close < info.len;
+    return named ? str_trim(str_slice(info, open + 1, close)) : STR_NONE;
+}
+
+static void put_title(struct md *r, str title)
+{
+    if (!title.len)
+        return;
+    md_cr(r);
+    buf_lit(r->out, "<p><strong>");
+    escape_text(r->out, title);
+    buf_lit(r->out, "</strong></p>\n");
 }
 
 bool md_is_math_fence(cmark_node *block)
@@ -110,7 +155,7 @@ static void example(struct md *r, cmark_node *n, str code)
 void md_code_block(struct md *r, cmark_node *n)
 {
     str info = str_c(cmark_node_get_fence_info(n)), code = md_literal(n);
-    str language = info_word(info);
+    str language = language_of(r, info);
     if (r->passed_over == n) {
         if (!r->cell_count)
             put_pre(r, language, code);
@@ -123,6 +168,7 @@ void md_code_block(struct md *r, cmark_node *n)
     } else {
         r->result->has_code = true;
         md_block_add(r, n, 'c', code, false);
+        put_title(r, title_of(r, info));
         put_pre(r, language, code);
     }
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Files that are no ordinary ones, and disks that are full: settings in a FIFO, edits that leave size and time, one message for
-# a full disk, a program that was moved away from its templates.
+# a full disk, signs without an end, a program that was moved away from its templates.
 set -eu
 ROOT=${ROOT:-$(cd "$(dirname "$0")/.." && pwd)}
 BUILD=${BUILD:-$ROOT/build}
@@ -62,6 +62,22 @@ unshare -rm sh ./full.sh "$BUILD/vramdoc" 2>/dev/null || rc=$?
 if [ $rc -eq 77 ] || [ $rc -eq 1 ]; then echo 'skip a full disk: nothing may be mounted here'
 elif [ $rc -eq 3 ] && [ "$(wc -l <log)" -eq 1 ] && grep -q '^small/out: error: .*No space left' log; then good 'a full disk is one message'
 else bad 'a full disk is one message' "exit code $rc"; fi
+
+# What would cost a time or a memory that grows with its square, and a link that leads back up: a folder of others is built.
+again() { yes "$2" | head -n "$1" | tr -d '\n'; }
+mkdir -p odd/.obsidian book
+again 50000 '==a== ' >odd/marks.md
+again 50000 '*a* ==' >odd/open.md
+again 300000 '[[' >odd/brackets.md
+again 100000 '%%' >odd/comments.md
+ln -s . odd/loop
+again 100000 '{% include "' >book/README.md
+echo '* [Start](README.md)' >book/SUMMARY.md
+for tree in odd book; do
+    rc=0
+    (if [ "${MODE:-release}" = release ]; then ulimit -v 4000000; fi; timeout 100 "$BUILD/vramdoc" build -q -s $tree -o $tree-out) >log 2>&1 || rc=$?
+    if [ $rc -eq 0 ]; then good "signs without an end in $tree"; else bad "signs without an end in $tree" "exit code $rc"; fi
+done
 
 # The program alone, without what it is installed with.
 mkdir away

@@ -70,9 +70,10 @@ static size_t braces_end(struct hiding *h, size_t from)
     bool open = str_starts(rest, STR("{{")) || str_starts(rest, STR("{%"));
     if (!open || (from && s.ptr[from - 1] == '$'))
         return 0;  // ${{ ... }} is of workflows
-    // A shortcode is taken out before Markdown is read, so that a code span may be in one of its
-    // values.
-    bool shortcode = str_starts(rest, STR("{{<")) || str_starts(rest, STR("{{%"));
+    // A shortcode, and a tag of GitBook, is taken out before Markdown is read, so that a code span
+    // may be in one of its values.
+    bool shortcode = str_starts(rest, STR("{{<")) || str_starts(rest, STR("{{%")) ||
+                     (h->foreign & MD_FOREIGN_GITBOOK && rest.ptr[1] == '%');
     size_t end = rest.ptr[1] == '%' ? next_of(&h->statements, s, from, STR("%}"))
                                     : next_of(&h->braces, s, from, STR("}}"));
     if (end == s.len || end == from + 1)

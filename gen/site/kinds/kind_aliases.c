@@ -1,5 +1,7 @@
 // What projects call their folders in paths: compilerOptions.paths of tsconfig.json, which may have
 // comments. Source: typescriptlang.org/tsconfig, "paths".
+#include <string.h>
+
 #include "gen/site/kinds/kind_lib.h"
 
 static void add(struct tree *t, str from, str to)
@@ -14,7 +16,8 @@ static void read_pair(struct tree *t, str base, str from, const struct yaml_node
 {
     const struct yaml_node *first = list->kind == YAML_LIST && list->count ? list->items[0] : list;
     str to = first->kind == YAML_SCALAR ? first->text : STR_NONE;
-    if (from.len < 2 || !str_ends(from, STR("/*")) || !str_ends(to, STR("/*")))
+    bool named = from.len > 2 && !strchr("./", from.ptr[0]);  // and no destination of all pages
+    if (!named || !str_ends(from, STR("/*")) || !str_ends(to, STR("/*")))
         return;
     str folder = kind_path(t, arena_join(t->a, base, STR("/"), str_slice(to, 0, to.len - 2)));
     if (folder.len && kind_has_folder(t, folder))

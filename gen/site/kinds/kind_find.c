@@ -204,13 +204,15 @@ static void explain_result(struct tree *t)
 
 // What is a warning at most, and where: in trees of other generators, or in each folder without
 // settings of vramdoc. Another generator decides what is published: a link to what is not is broken
-// as others are. One page that cannot be read, or whose front matter cannot, leaves the others.
+// as others are. One page that cannot be read, or whose front matter cannot, leaves the others, and
+// so does a link that leads back up.
 static const struct {
     enum diag_id id;
     bool unset;  // in a folder without settings, too
 } lowered[] = {
-    {D_LINK_PRIVATE, true}, {D_FILE_PRIVATE, false}, {D_YAML_SYNTAX, true},
-    {D_TOML_SYNTAX, true},  {D_UTF8_INVALID, true},  {D_UTF8_NUL, true},
+    {D_LINK_PRIVATE, true},    {D_FILE_PRIVATE, false}, {D_YAML_SYNTAX, true},
+    {D_TOML_SYNTAX, true},     {D_UTF8_INVALID, true},  {D_UTF8_NUL, true},
+    {D_IO_SYMLINK_LOOP, true},
 };
 
 static void lower_levels(struct tree *t, bool own)

@@ -1,9 +1,11 @@
 // Real configuration files: what the page reads of each of tests/calc/configs.tsv, through its own script, beside what the command
 // reads: the same configuration, or the same place of the first error. CONFIGS names the folder that has them at REPOSITORY/PATH;
-// without it the files of tests/cli/calc_read are read alone.
+// without it the files of tests/cli/calc_read are read alone. These are read with pieces of others, too, cut, doubled and with bytes
+// that no one wrote (seeded, the same in each run): no exception, and what the command says.
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runInThisContext } from 'node:vm';
 import { build, check, finish, open, root } from './calc.mjs';
@@ -70,4 +72,45 @@ for (const line of (process.env.CONFIGS ? readFileSync(join(root, 'tests/calc/co
     const [format, repository, , path, given] = line.split('\t'), place = join(process.env.CONFIGS, repository, path);
     if (existsSync(place)) compare(`${format} ${repository} ${path}`, given.split(' '), place);
 }
+
+// ---- damaged files ----
+let seed = 20;
+const random = (n) => { seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0; return Math.floor(seed / 4294967296 * n); };
+const STRAYS = ['{', '}', '[', ']', '"', "'", ':', ',', '=', '#', '\\', '\n', '\t', '  ', '-', '&a', '*a', '!!x', '|', '1e999', '-0', '\u0001', '\u00e9', '\ud7ff', '\u{1f600}'];
+const sources = readdirSync(folder).filter((n) => /\.(json|ya?ml|toml|py|sh)$/.test(n)).map((n) => load(join(folder, n)));
+const span = (text, most) => { const from = random(text.length + 1); return [from, Math.min(text.length, from + random(most))]; };
+const DAMAGES = [
+    (text) => { const [a, b] = span(text, 40); return text.slice(0, a) + text.slice(b); },
+    (text) => { const [a, b] = span(text, 200); return text.slice(0, b) + text.slice(a, b) + text.slice(b); },
+    (text) => { const [a] = span(text, 1); return text.slice(0, a) + STRAYS[random(STRAYS.length)] + text.slice(a); },
+    (text) => { const [a, b] = span(text, 3); return text.slice(0, a) + STRAYS[random(STRAYS.length)] + text.slice(b); },
+    (text) => { const other = sources[random(sources.length)].text, [a, b] = span(other, 300), [at] = span(text, 1); return text.slice(0, at) + other.slice(a, b) + text.slice(at); },
+    (text) => text.slice(0, span(text, 1)[0]),
+];
+const damaged = (text) => { for (let k = 1 + random(3); k > 0; k--) text = DAMAGES[random(DAMAGES.length)](text); return text; };
+
+function survives(name, text) {
+    core.clear();
+    const read = reading(core, '', [[{ name, text }]], false).value;
+    if (!read.message && !read.error) core.ask('report');
+}
+const EACH = Number(process.env.DAMAGED ?? 250);
+for (const { name, text } of sources) {
+    let why = '';
+    for (let i = 0; i < EACH && !why; i++) {
+        const bad = damaged(text);
+        try { survives(name, bad); } catch (error) { why = `${error} for ${JSON.stringify(bad)}`; }
+    }
+    check(`${EACH} times damaged: ${name.slice(folder.length + 1)}`, !why, why);
+}
+// Some of them as the command reads them.
+const place = mkdtempSync(join(tmpdir(), 'damaged-'));
+for (const { name, text } of sources) {
+    for (let i = 0; i < EACH / 50; i++) {
+        const path = join(place, `${i}-${name.slice(folder.length + 1)}`);
+        writeFileSync(path, damaged(text));
+        compare(`damaged as the command: ${path.slice(place.length + 1)}`, [], path);
+    }
+}
+rmSync(place, { recursive: true });
 finish();

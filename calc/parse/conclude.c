@@ -84,23 +84,27 @@ static uint64_t loaded_as(const struct facts *f)
     return loaded;
 }
 
-// DeepSpeed's engines keep float32 copies in every stage but 0; so does one whose file is not
-// known.
 static bool is_deepspeed(const struct facts *f)
 {
-    return f->zero_stage > 1 || (f->zero_stage == 0 && f->engine == ENGINE_DEEPSPEED);
+    return f->zero_stage || f->engine == ENGINE_DEEPSPEED;
 }
 
-// DeepSpeed that is told of no precision leaves the weights as they were loaded, and its stages
-// keep float32 copies of them all the same; the third one loads float32. SRC: deepspeed 0.19
-// runtime/engine.py, _configure_distributed_model; zero/stage_1_and_2.py,
-// single_partition_of_fp32_groups; zero/partition_parameters.py, _set_dtype.
-static uint64_t deepspeed_alone(const struct facts *f, uint64_t loaded)
+// DeepSpeed keeps float32 copies beside weights in two bytes, in every stage where it is told of a
+// precision. Told of none, it leaves the weights as they were loaded: its stages keep the copies all
+// the same, but for 0, and the third one loads float32. SRC: deepspeed 0.19 runtime/engine.py,
+// _configure_distributed_model, _do_optimizer_sanity_check; fp16/fused_optimizer.py,
+// fp32_groups_flat; zero/stage_1_and_2.py, single_partition_of_fp32_groups;
+// zero/partition_parameters.py, _set_dtype.
+static uint64_t deepspeed_dtype(const struct facts *f, uint64_t loaded)
 {
-    enum { STAGE_3 = 4 };
-    if (f->zero_stage == STAGE_3 || !is_half(loaded))
+    enum { STAGE_0 = 1, STAGE_3 = 4 };
+    bool told = f->mixed >= MIXED_BFLOAT16;
+    bool half = told ? f->mixed == MIXED_FLOAT16 : loaded == IS_FLOAT16;
+    if (!told && (f->zero_stage == STAGE_3 || !is_half(loaded)))
         return DTYPE_FLOAT32;
-    return loaded == IS_FLOAT16 ? DTYPE_FLOAT16_DEEPSPEED : DTYPE_BFLOAT16_DEEPSPEED;
+    if (!told && f->zero_stage == STAGE_0)
+        return DTYPE_BFLOAT16_PURE;
+    return half ? DTYPE_FLOAT16_DEEPSPEED : DTYPE_BFLOAT16_DEEPSPEED;
 }
 
 // SRC: what each value keeps in which format is calc/model/precision.def.
@@ -113,10 +117,8 @@ static uint64_t dtype_of(const struct facts *f, const struct vram_config *c)
         return loaded == IS_BFLOAT16 ? DTYPE_BFLOAT16_PURE
                : mixed               ? DTYPE_BFLOAT16_FSDP
                                      : DTYPE_FLOAT32;
-    if (is_deepspeed(f) && !mixed)
-        return deepspeed_alone(f, loaded);
     if (is_deepspeed(f))
-        return half ? DTYPE_FLOAT16_DEEPSPEED : DTYPE_BFLOAT16_DEEPSPEED;
+        return deepspeed_dtype(f, loaded);
     if (f->engine == ENGINE_FSDP && mixed && (c->n_gpu > 1 || c->offload_params))
         return half ? DTYPE_FLOAT16_ACCELERATE : DTYPE_BFLOAT16_ACCELERATE;
     if (!is_half(loaded) || casts)

@@ -49,6 +49,7 @@ static void add_other_hints(struct answers *a, const struct oom_message *m)
         hint(a, MESSAGE_hint_holder);
         break;
     case OOM_METAL: hint(a, MESSAGE_hint_metal); break;
+    case OOM_TPU:
     case OOM_INTEL: hint(a, MESSAGE_hint_half_batch); break;
     case OOM_OLLAMA:
         hint(a, MESSAGE_hint_ollama);
@@ -69,6 +70,7 @@ static void add_other_hints(struct answers *a, const struct oom_message *m)
         break;
     case OOM_HOST:
     case OOM_KILLED: hint(a, MESSAGE_hint_host); break;
+    case OOM_DEVICE_MAP:
     case OOM_OTHER: hint(a, MESSAGE_hint_holder); break;
     default: break;
     }

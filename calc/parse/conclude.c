@@ -90,8 +90,8 @@ static bool is_deepspeed(const struct facts *f)
 }
 
 // DeepSpeed keeps float32 copies beside weights in two bytes, in every stage where it is told of a
-// precision. Told of none, it leaves the weights as they were loaded: its stages keep the copies all
-// the same, but for 0, and the third one loads float32. SRC: deepspeed 0.19 runtime/engine.py,
+// precision. Told of none, it leaves the weights as they were loaded: its stages keep the copies
+// all the same, but for 0, and the third one loads float32. SRC: deepspeed 0.19 runtime/engine.py,
 // _configure_distributed_model, _do_optimizer_sanity_check; fp16/fused_optimizer.py,
 // fp32_groups_flat; zero/stage_1_and_2.py, single_partition_of_fp32_groups;
 // zero/partition_parameters.py, _set_dtype.

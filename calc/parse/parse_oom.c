@@ -13,9 +13,9 @@ enum { KIB = 1024, MIB = 1048576, BARE_LEAST = 65536 };
 #define TOKENS_MOST ((uint64_t)1 << 40)
 #define DIGITS_MOST ((uint64_t)1000000000000000)
 
-// The size is before the words, after them, after them as the second in brackets, or as a share of
-// the total; or a count of tokens is after them, or a shape with its type.
-enum side { BEFORE, AFTER, LIST, SHARE, TOKENS, SHAPE };
+// The size is before the words, after them, after them as the second in brackets, as a share of the
+// total, or in GiB without a unit; or a count of tokens is after them, or a shape with its type.
+enum side { BEFORE, AFTER, LIST, SHARE, GIBS, TOKENS, SHAPE };
 
 static const struct phrase {
     enum oom_source source;
@@ -164,9 +164,12 @@ static struct vram_size read_before(struct span text, size_t end)
         while (at > 0 && !is_space(text.at[at - 1]) && text.at[at - 1] != ';' &&
                text.at[at - 1] != '(')
             at--;
+        struct vram_size size = read_size((struct span){text.at + at, text.len - at});
+        if (size.present)  // "15.75G" is one word
+            return size;
         words++;
     }
-    return read_size((struct span){text.at + at, text.len - at});
+    return (struct vram_size){0};
 }
 
 static char lower(char c)
@@ -301,7 +304,8 @@ static void read_phrase(struct oom_message *m, const struct phrase *p, struct sp
     }
     if (p->side == LIST)
         rest = span_skip(rest, span_find(rest, ",") + 1);
-    *out = p->side == SHAPE ? read_shape(rest) : read_size(rest);
+    *out =
+        p->side == SHAPE ? read_shape(rest) : read_number(rest, p->side == GIBS ? KIB * KIB64 : 0);
 }
 
 // In a container a process does not know itself by its number ("Process 42 has"): one that uses
@@ -377,8 +381,8 @@ int oom_parse(struct oom_message *m, struct message *e, const char *text, size_t
         return m->tried.present || !oom_is_tensor(m) ? VRAM_OK : no_size(e, all, 0);
     }
     size_t start = find_words(all, "out of memory");
-    struct span message =
-        last_message(span_skip(all, start < len ? start : find_words(all, "ried to allocate")));
+    start = start < len ? start : find_words(all, "ried to allocate");
+    struct span message = last_message(span_skip(all, start < len ? start : 0));
     read_phrases(m, message);
     if (!m->tried.present)  // quoted the other way round
         read_phrases(m, all);

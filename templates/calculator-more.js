@@ -90,7 +90,8 @@
       all.push(whole(list));
       if (!all[all.length - 1].error) return { code: 0, value: Object.assign({ used: all.length - 1 }, all[all.length - 1]) };
     }
-    return { code: 0, value: message && /out of memory/i.test(text) ? { message } : all[all.length - 1] };
+    const last = all[all.length - 1], named = /^(text_is|foreign)/.test(last.error.id);
+    return { code: 0, value: message && !named && /out of memory/i.test(text) ? { message } : last };
   }
   const CALLS = { moment, lengths, servers, reading };
   function answer(core, d) {

@@ -95,6 +95,11 @@ bool texts_map(struct texts *t)
     t->bytes = STR_NONE;
     if (!size)
         return true;
+    struct stat st;
+    if (fstat(t->fd, &st) < 0 || (uint64_t)st.st_size < size) {
+        errno = ENOSPC;  // a worker could not write: behind the file's end is a SIGBUS
+        return false;
+    }
     void *bytes = mmap(NULL, size, PROT_READ, MAP_SHARED, t->fd, 0);
     if (bytes == MAP_FAILED)
         return false;

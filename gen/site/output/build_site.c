@@ -261,7 +261,7 @@ static bool make_site(struct build *b)
         return false;
     make_folders(b);
     render_documents(b);
-    if (b->texts.name && !texts_map(&b->texts))
+    if (b->texts.name && !texts_map(&b->texts) && !diag_count(b->diag, DIAG_ERROR))
         diag_add(b->diag, D_IO_READ, DIAG_FILE(site->settings.cache_dir), "%s", strerror(errno));
     rendered_index(b);
     gather_hosts(b);

@@ -166,7 +166,8 @@ static void job(void *ctx, size_t index, buf *out)
     buf_clear(&w->pages), buf_clear(&w->texts);
     render_document(w, b->documents[b->dirty[index]].document, d, &w->pages);
     if (w->texts.len && !texts_add(&b->texts, buf_view(&w->texts), &texts_from))
-        diag_add(d, D_IO_WRITE, DIAG_FILE(b->site.settings.cache_dir), "%s", strerror(errno));
+        diag_add(d, D_IO_WRITE, DIAG_FILE(b->site.settings.output_dir), "%s",
+                 strerror(errno));  // the cache lies beside it: one message for a full disk
     if (diag_count(d, DIAG_NOTE))
         diag_pack(d, &said);
     rendered_begin(out, texts_from, buf_view(&said));

@@ -51,6 +51,9 @@ struct fs_rules {
     bool (*skip)(void *ctx, str path, bool is_dir);
     // Which names that begin with '.' are walked all the same; NULL: none.
     bool (*hidden)(void *ctx, str path);
+    // Whether a link may lead to what is at path below root: EPERM where not; NULL: to all. With
+    // inside alone.
+    bool (*target)(void *ctx, str path, bool is_dir);
     void *ctx;
     bool inside;  // a link that leads out of root is not followed: EXDEV
 };

@@ -68,8 +68,9 @@ static void not_there(struct walk *w, int folder, const char *own)
     note(w, buf_view(&w->path), error);
 }
 
-// Whether the entry, a link, leads to something that is not below root.
-static bool leads_out(const struct walk *w)
+// Why the entry, a link, is not followed: EXDEV, what it leads to is not below root; EPERM, the
+// rules forbid it. 0: it is.
+static int link_error(const struct walk *w, bool is_dir)
 {
     char real[4096];
     buf path = BUF_INIT;
@@ -77,8 +78,13 @@ static bool leads_out(const struct walk *w)
     str root = str_c(w->real_root);
     bool known = realpath(path.ptr, real) != NULL;
     buf_free(&path);
-    return known && root.len > 1 &&
-           !(str_starts(str_c(real), root) && (real[root.len] == '/' || !real[root.len]));
+    if (!known || root.len <= 1)
+        return 0;
+    if (!str_starts(str_c(real), root) || (real[root.len] && real[root.len] != '/'))
+        return EXDEV;
+    bool (*may)(void *ctx, str path, bool is_dir) = w->rules.target;
+    str below = str_slice(str_c(real), root.len + 1, sizeof real);
+    return may && !may(w->rules.ctx, below, is_dir) ? EPERM : 0;
 }
 
 static bool is_link(int folder, const struct dirent *e)
@@ -112,8 +118,9 @@ static bool read_name(struct walk *w, int folder, str path, const struct dirent 
         return false;
     if (rules->skip && rules->skip(rules->ctx, buf_view(&w->path), is_dir))
         return false;
-    if (w->real_root && is_link(folder, e) && leads_out(w)) {
-        note(w, buf_view(&w->path), EXDEV);
+    int error = w->real_root && is_link(folder, e) ? link_error(w, is_dir) : 0;
+    if (error) {
+        note(w, buf_view(&w->path), error);
         return false;
     }
     if (is_dir)

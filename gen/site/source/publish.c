@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "gen/base/path.h"
+#include "gen/site/source/names.h"
 #include "gen/text/address.h"
 
 enum { KEY_BYTES = 1 << 20 };  // a longer file is no certificate
@@ -226,4 +227,14 @@ bool publish_hidden(void *ctx, str path)
     str url, below = str_starts(path, STR("docs/")) ? str_slice(path, 5, path.len) : path;
     return str_eq(below, STR(".well-known")) || publish_at_root(path, &url) ||
            (site && site->tree->open_assets && str_eq(path, site->tree->open_folder));
+}
+
+bool publish_target(void *ctx, str path, bool is_dir)
+{
+    str rest = path, part;
+    (void)ctx;
+    while (str_cut(&rest, '/', &part))
+        if (str_eq(part, STR(".git")))
+            return false;
+    return is_dir || names_is_page(path) || !is_key(path_name(path));
 }

@@ -54,6 +54,9 @@ enum publish publish_missing(const struct site *site, str path, arena *a);
 // Whether a file keeps its name at the root of the site because of what it is called: CNAME,
 // robots.txt, .well-known/... in the content folder or its docs/. *url is then its address.
 bool publish_at_root(str path, str *url);
+// Whether a link in the source may lead to a file or folder of it: never to a key or into .git,
+// whatever the link is called.
+bool publish_target(void *ctx, str path, bool is_dir);
 // Whether a hidden name is read all the same: those that publish_at_root knows, and the open folder
 // of the tree. ctx: the site, NULL for no tree.
 bool publish_hidden(void *ctx, str path);

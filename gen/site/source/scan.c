@@ -92,10 +92,11 @@ static bool walk_reported(struct site *site)
         bool nowhere = b->error == ENOENT && b->path.len && others;
         enum diag_id id = b->error == ELOOP   ? D_IO_SYMLINK_LOOP
                           : b->error == EXDEV ? D_FILE_OUTSIDE
+                          : b->error == EPERM ? D_FILE_LINKED
                           : nowhere           ? D_FILE_NOWHERE
                                               : D_IO_READ;
-        diag_add(site->diag, id, DIAG_FILE(file), "%s",
-                 id == D_FILE_OUTSIDE || id == D_FILE_NOWHERE ? "" : strerror(b->error));
+        bool says = id == D_IO_SYMLINK_LOOP || id == D_IO_READ;
+        diag_add(site->diag, id, DIAG_FILE(file), "%s", says ? strerror(b->error) : "");
         ok = ok && b->path.len;
     }
     return ok;
@@ -174,7 +175,11 @@ static void sort_files(struct site *site)
 
 bool site_scan(struct site *site)
 {
-    struct fs_rules rules = {.skip = skip, .hidden = publish_hidden, .ctx = site, .inside = true};
+    struct fs_rules rules = {.skip = skip,
+                             .hidden = publish_hidden,
+                             .target = publish_target,
+                             .ctx = site,
+                             .inside = true};
     tree_settings(site);
     statics_scan(site);
     exclude(site);

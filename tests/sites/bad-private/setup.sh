@@ -6,3 +6,5 @@ ln -s ../elsewhere content/elsewhere
 mkdir -p content/.notes && echo plan >content/.notes/plan.md
 echo secret >content/server.key
 mkdir -p content/static && echo secret >content/static/server.key
+ln -s server.key content/numbers.txt
+mkdir content/.git && echo secret >content/.git/config && ln -s .git content/history

@@ -1,6 +1,6 @@
 // Any bytes as Markdown: no crash; what a site shows is well-formed HTML; what a plain fragment
 // shows is what cmark-gfm itself would print. The first byte chooses extensions and whether
-// cells, addresses and stale blocks are given.
+// cells, addresses and stale blocks are given, and whether it is of a vault or of GitBook.
 #include <cmark-gfm-core-extensions.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,9 +38,14 @@ static void keep_addresses(str text, struct md_result *result)
     }
 }
 
-static void check_site(str text, unsigned extensions, bool given, arena *a, struct diag *d)
+static void check_site(str text, unsigned extensions, bool given, unsigned foreign, arena *a,
+                       struct diag *d)
 {
-    struct md_options o = {.extensions = extensions, .top_heading = 2, .max_table_cells = 2000};
+    struct md_options o = {.extensions = extensions,
+                           .top_heading = 2,
+                           .max_table_cells = 2000,
+                           .foreign = foreign,
+                           .open_html = foreign != 0};
     static const bool stale[] = {true, false, false, true};
     if (given)
         o.gaps = true, o.stale = stale, o.stale_count = sizeof stale;
@@ -119,6 +124,13 @@ static void check_words(str text, arena *a)
         abort();
 }
 
+// What trees of other generators have besides, by the byte that chooses.
+static unsigned foreign_of(uint8_t chosen)
+{
+    return (chosen & 16 ? MD_FOREIGN_WIKI | MD_FOREIGN_BREAKS : 0u) |
+           (chosen & 8 ? MD_FOREIGN_BRACES | MD_FOREIGN_GITBOOK : 0u);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (!size)
@@ -132,7 +144,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(copy, data + 1, size - 1);
     str text = {copy, size - 1};
     check_site(text, data[0] & 32 ? MD_GFM | MD_MATH | MD_ADMONITIONS | MD_CONTAINERS : MD_GFM,
-               data[0] & 64, &a, d);
+               data[0] & 64, foreign_of(data[0]), &a, d);
     check_plain(text, data[0] & 63, data[0] & 128, &a, d);
     check_words(text, &a);
     diag_free(d);

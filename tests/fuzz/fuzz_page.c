@@ -54,6 +54,14 @@ static bool is_harmless(void *ctx, const struct html_token *t)
     return true;
 }
 
+// Pages of this project, of a vault and of GitBook, by turns.
+static unsigned foreign_of(str text)
+{
+    static const unsigned foreign[] = {0, MD_FOREIGN_WIKI | MD_FOREIGN_BREAKS,
+                                       MD_FOREIGN_BRACES | MD_FOREIGN_GITBOOK};
+    return foreign[text.len % 3];
+}
+
 static bool render(str text, arena *a, struct diag *d, buf *out)
 {
     struct front f;
@@ -62,6 +70,8 @@ static bool render(str text, arena *a, struct diag *d, buf *out)
     static const bool stale[] = {false, true, false, false, true};
     struct md_options o = {.extensions = MD_GFM,
                            .top_heading = 2,
+                           .foreign = foreign_of(text),
+                           .open_html = foreign_of(text) != 0,
                            .max_table_cells = 2000,
                            .stale = stale,
                            .stale_count = sizeof stale};

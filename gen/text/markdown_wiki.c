@@ -280,10 +280,25 @@ static void mark_words(struct md *r, cmark_node *parent)
     put_marks(r, &m);
 }
 
+// ![words|300](picture.png), ![300](picture.png): the size is no part of the words.
+static void cut_size(struct md *r, cmark_node *picture)
+{
+    cmark_node *last = cmark_node_last_child(picture);
+    if (!md_is(last, CMARK_NODE_TEXT))
+        return;
+    str text = arena_str(r->a, md_literal(last));
+    size_t bar = str_rfind(text, '|');
+    bool alone = bar == text.len && last == cmark_node_first_child(picture);
+    if (alone ? is_size(text) : is_size(str_slice(text, bar + 1, text.len)))
+        cmark_node_set_literal(last, arena_c(r->a, str_trim(str_slice(text, 0, alone ? 0 : bar))));
+}
+
 void md_wiki_apply(struct md *r, cmark_node *root)
 {
     for (cmark_node *n = root, *next; n; n = next) {
         next = md_next_node(n, root);
+        if (md_is(n, CMARK_NODE_IMAGE))
+            cut_size(r, n);
         if (md_is(n, CMARK_NODE_PARAGRAPH) || md_is(n, CMARK_NODE_HEADING))
             name_block(r, n);
         mark_words(r, n);

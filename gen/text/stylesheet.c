@@ -1,5 +1,6 @@
-// Addresses and comments in a stylesheet, found by its tokens: comments, strings, url( and @import.
-// SRC: W3C, CSS Syntax Module Level 3, 4.3 (comments, strings, url tokens)
+// Addresses in a stylesheet, and what of it is sent, by its tokens: comments, strings, url( and
+// @import, escapes, white space.
+// SRC: W3C, CSS Syntax Module Level 3, 4.3 (comments, strings, url tokens, escapes, white space)
 #include "gen/text/stylesheet.h"
 
 #include <string.h>
@@ -82,19 +83,62 @@ static bool is_apart(str css, size_t from, size_t to)
     return is_space(before) || is_space(behind) || strchr("{};", before) || strchr("{};", behind);
 }
 
+// Behind a backslash and what it escapes; one blank ends a number.
+static size_t behind_escape(str css, size_t at)
+{
+    size_t from = ++at;
+    while (at < css.len && at < from + 6 && ascii_hex(css.ptr[at]) >= 0)
+        at++;
+    if (at == from)
+        return at + 1;
+    at += begins(css, at, STR("\r\n"));
+    return at < css.len && is_space(css.ptr[at]) ? at + 1 : at;
+}
+
+// Behind the comment, address, string, escape, blanks or other byte at at.
+static size_t behind_token(str css, size_t at)
+{
+    size_t ignored;
+    if (begins(css, at, STR("/*")))
+        return behind_comment(css, at);
+    if (begins(css, at, STR("url(")))
+        return read_url(css, at + 4, &ignored, &ignored);
+    if (is_quote(css, at))
+        return read_string(css, at, &ignored, &ignored);
+    if (is_space(css.ptr[at]))
+        return behind_spaces(css, at);
+    return css.ptr[at] == '\\' ? behind_escape(css, at) : at + 1;
+}
+
+// Whether blanks between two bytes say something; '\0' is what is not a byte of its own. An empty
+// value of a custom property keeps one, without which older browsers drop it.
+static bool is_blank_needed(char before, char behind)
+{
+    if (behind == '{' || (behind == '}' && before != ':'))
+        return false;
+    if (before == ':')
+        return behind == ';' || behind == '}';
+    return !before || !strchr("{};,", before);
+}
+
 void stylesheet_shorten(str css, buf *out)
 {
-    for (size_t at = 0, begun, ignored; (begun = at) < css.len;) {
-        bool comment = begins(css, at, STR("/*"));
-        if (comment)
-            at = behind_comment(css, at);
-        else if (begins(css, at, STR("url(")))
-            at = read_url(css, at + 4, &ignored, &ignored);
-        else if (is_quote(css, at))
-            at = read_string(css, at, &ignored, &ignored);
-        else
-            at += css.ptr[at] == '\\' ? 2 : 1;
-        if (!comment || !is_apart(css, begun, at))
-            buf_str(out, str_slice(css, begun, at));
+    bool blank = false;
+    char before = '{';  // as at the beginning of a block
+    for (size_t at = 0, from; (from = at) < css.len;) {
+        at = behind_token(css, at);
+        bool comment = begins(css, from, STR("/*"));
+        if (is_space(css.ptr[from]) || (comment && is_apart(css, from, at))) {
+            blank |= !comment;
+            continue;
+        }
+        char byte = at == from + 1 ? css.ptr[from] : '\0';
+        if (blank && is_blank_needed(before, byte))
+            buf_char(out, ' ');
+        blank = false;
+        if (byte == '}' && before == ';')
+            out->len--;
+        buf_str(out, str_slice(css, from, at));
+        before = byte;
     }
 }

@@ -9,8 +9,8 @@
 // over.
 bool stylesheet_next(str css, size_t *at, size_t *from, size_t *to);
 
-// Appends css without the comments that stand beside a blank, a brace or a semicolon; others may
-// keep two words apart.
+// Appends css without the comments that stand beside a blank, a brace or a semicolon (others may
+// keep two words apart), and without the blanks and semicolons that say nothing.
 void stylesheet_shorten(str css, buf *out);
 
 #endif

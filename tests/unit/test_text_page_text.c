@@ -91,12 +91,19 @@ static void test_scripts(void **state)
 static void test_stylesheets(void **state)
 {
     (void)state;
-    shortened_is(stylesheet_shorten, "/* why */ a { b: c; }/* and\nwhy */\n", " a { b: c; }\n");
-    shortened_is(stylesheet_shorten, "a/**/b { }", "a/**/b { }");
-    shortened_is(stylesheet_shorten, "a { b: \" /* c */ \"; }", "a { b: \" /* c */ \"; }");
-    shortened_is(stylesheet_shorten, "a { b: url(/*/c) }", "a { b: url(/*/c) }");
-    shortened_is(stylesheet_shorten, ".a\\/* b */ { }", ".a\\/* b */ { }");
-    shortened_is(stylesheet_shorten, "a { } /* never closed", "a { } ");
+    shortened_is(stylesheet_shorten, "/* why */ a { b: c; }/* and\nwhy */\n", "a{b:c}");
+    shortened_is(stylesheet_shorten, "a/**/b { }", "a/**/b{}");
+    shortened_is(stylesheet_shorten, "a { b: \" /* c */ \"; }", "a{b:\" /* c */ \"}");
+    shortened_is(stylesheet_shorten, "a { b: url(/*/c) }", "a{b:url(/*/c)}");
+    shortened_is(stylesheet_shorten, ".a\\/* b */ { }", ".a\\/* b */{}");
+    shortened_is(stylesheet_shorten, "a { } /* never closed", "a{}");
+    shortened_is(stylesheet_shorten,
+                 "a,\n  b > c :hover {\n  d: calc(1em + 2px)\n}\n\n@media (x: 1) and (y) {\n}",
+                 "a,b > c :hover{d:calc(1em + 2px)}@media (x:1) and (y){}");
+    shortened_is(stylesheet_shorten, "a { --b: ; --c: { } ; --d: }", "a{--b: ;--c:{};--d: }");
+    shortened_is(stylesheet_shorten, ".a\\: b, .\\31  c, .d\\  e, .\\66\r\n f { g: '\\'  ;  }' ; }",
+                 ".a\\: b,.\\31  c,.d\\  e,.\\66\r\n f{g:'\\'  ;  }' }");
+    shortened_is(stylesheet_shorten, "a { b: url( c.png ) } \\", "a{b:url( c.png )}\\");
 }
 
 int main(void)

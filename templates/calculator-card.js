@@ -34,8 +34,8 @@
     const list = parts(s), server = s.server === "vllm" ? "vLLM" : s.server;
     page.badge(s.sequences ? "fits" : "not", s.sequences ? "\u2713" : "\u2717");
     say(out("number"), count(s));
-    say(out("range"), fill(words.longest, { tokens: whole.format(s.longest) }));
-    say(out("verdict"), s.refusal ? page.told(s.refusal) : fill(words.room, { server, gpu: s.gpu, pool: gib(s.pool_bytes), tokens: whole.format(s.tokens) }));
+    say(out("range"), fill(told("longest"), { tokens: whole.format(s.longest) }));
+    say(out("verdict"), s.refusal ? page.told(s.refusal) : fill(told("room"), { server, gpu: s.gpu, pool: gib(s.pool_bytes), tokens: whole.format(s.tokens) }));
     page.bar(list, sum(list), s.gpu_bytes);
   };
   function taken(s) {

@@ -240,7 +240,7 @@
     const said = e.target.parentElement.querySelector("[role=status]");
     const failed = () => { if (what !== "link") choose(out(what)); said.textContent = told("select"); };
     if (!navigator.clipboard) failed();
-    else navigator.clipboard.writeText(text).then(() => { said.textContent = words.copied; }, failed);
+    else navigator.clipboard.writeText(text).then(() => { said.textContent = told("copied"); }, failed);
   });
 
   // ---- all settings, out of the library's table ---------------------------------------------------------
@@ -249,7 +249,7 @@
     control.id = "all-" + field.key;
     control.setAttribute("aria-describedby", id);
     const values = field.type === "set" ? " (" + field.values.join(", ") + ")" : "";
-    const unit = words.units[field.unit] || "";
+    const unit = words[field.unit] || told("unit." + field.unit) || field.unit;
     const row = el("div", { class: "setting" }, [el("label", { for: control.id }, [el("code", {}, [field.key])]), control,
       el("p", { id }, [help + values + (unit ? " \u00b7 " + unit : "")])]);
     row.dataset.find = [field.key, field.aliases.join(" "), help].join(" ");
@@ -262,7 +262,7 @@
       groups.get(field.group).push(setting(field));
     });
     put("settings", Array.from(groups, (entry) =>
-      el("fieldset", {}, [el("legend", {}, [words.groups[entry[0]] || entry[0]])].concat(entry[1]))));
+      el("fieldset", {}, [el("legend", {}, [told("group." + entry[0]) || entry[0]])].concat(entry[1]))));
     page.update();
   }
   // What a field of the task means, under the pointer and for a screen reader.

@@ -27,7 +27,7 @@
   }
   function kindOf(name) {
     const kind = name.split(":")[0];
-    return { fwd: words.forward, bwd: words.backward, step: words.optimizer, eval: words.evaluation }[kind] || kind;
+    return { fwd: words.forward, bwd: words.backward, step: words.optimizer, eval: told("evaluation") }[kind] || kind;
   }
   // A step of 1, 2 or 5 times a power of ten that gives at most five lines.
   function tick(top) {
@@ -65,7 +65,7 @@
   }
   // One word of a kind's name (Japanese joins them by "of"): the first, or the last where another kind's begins alike ("passe avant", "passe arri\u00e8re").
   function short(kind) {
-    const all = kind.split(/[ \u306e]/), kinds = [words.forward, words.backward, words.optimizer, words.evaluation];
+    const all = kind.split(/[ \u306e]/), kinds = [words.forward, words.backward, words.optimizer, told("evaluation")];
     if (kind === words.optimizer) return all.reduce((a, b) => (b.length > a.length ? b : a));
     return all[kinds.some((other) => other && other !== kind && other.split(" ")[0] === all[0]) ? all.length - 1 : 0];
   }

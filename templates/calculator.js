@@ -218,7 +218,8 @@
     badge(how, signs[how]);
     say(out("number"), gib(r.process_bytes));
     say(out("range"), fill(words.range, { low: gib(bounds.low), high: gib(bounds.high) }));
-    say(out("verdict"), fill(words[how === "tight" && r.alloc_retries ? "returned" : how], values));
+    const returned = how === "tight" && r.alloc_retries && (page.sentences || {})["card.returned"];   // which comes later
+    say(out("verdict"), fill(returned || words[how], values));
     bar(parts(r), r.process_bytes, room);
   }
   function chip(key) {

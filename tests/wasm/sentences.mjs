@@ -41,7 +41,8 @@ check('the errors are found', errors.size > 80, `${errors.size}`);
 
 const calc = await open();
 const wanted = new Map(errors);
-for (const field of calc.ask('fields').value) wanted.set(`field.${field.key}`, '');
+const fields = calc.ask('fields').value;
+for (const field of fields) wanted.set(`field.${field.key}`, '');
 // What a preset is where that is more than its name: the library has it in English.
 const presets = calc.ask('presets').value.filter((p) => /[:,']|\b(of|and)\b/.test(p.what)).map((p) => `preset.${p.name}`);
 check('the presets are found', presets.length > 10, `${presets.length}`);
@@ -51,11 +52,13 @@ const [, tags] = read('content/site.yaml').match(/^languages: \[(.*)\]$/m);
 const none = tags.split(/,\s*/).filter((tag) => !languages.includes(tag));
 check('every language of the site', none.length === 0, none.join(' '));
 const english = JSON.parse(read('i18n/calculator/en.json'));
+// Units that are written alike in every language, or that the first number needs.
+const OTHERS = ['', 'GPUs', 'MiB'];
 // The words that a script of the page brings in after the first number, by the names that the script gives them.
 const LATER = {
     paste: ['kind.flat', 'kind.nanogpt', 'kind.hf', 'kind.log', 'kind.command', 'kind.smi', 'kind.call', 'kind.hub'],
-    card: [],
-    more: ['same', 'close', 'different'],
+    card: ['returned'],
+    more: ['same', 'close', 'different', ...fields.flatMap((f) => [`group.${f.group}`, ...(OTHERS.includes(f.unit) ? [] : [`unit.${f.unit}`])])],
     step: [],
 };
 for (const [script, computed] of Object.entries(LATER)) {
@@ -73,7 +76,7 @@ for (const tag of languages) {
     check(`${tag}: the same values in them`, other.length === 0, other.join(' '));
     const coded = Object.keys(own).filter((key) => /^(hint_|oom_of_)/.test(key) && code(own[key]) !== code(english[key]));
     check(`${tag}: the same code in what is said of a message`, coded.length === 0, coded.join(' '));
-    const same = Object.keys(own).filter((key) => own[key] === english[key] && !/^PYTORCH/.test(own[key]));
+    const same = Object.keys(own).filter((key) => own[key] === english[key] && !/^PYTORCH/.test(own[key]) && !/^more\.unit\./.test(key));
     check(`${tag}: translated`, tag === 'en' || same.length <= 2, same.join(' '));
 }
 

@@ -7,11 +7,13 @@
 
 #include "gen/base/buf.h"
 
-// The hostile build starts tiny, so that almost every allocation crosses into a new chunk.
+// The hostile build starts tiny, so that almost every allocation crosses into a new chunk, and an
+// array of up to EXACT items has no room to spare: every item more moves it. (Without an end to
+// that, n items would take memory of n x n.)
 #ifdef BASE_HOSTILE
-enum { FIRST_CHUNK = 64, LARGEST_CHUNK = 64 };
+enum { FIRST_CHUNK = 64, LARGEST_CHUNK = 64, EXACT = 512 };
 #else
-enum { FIRST_CHUNK = 16 << 10, LARGEST_CHUNK = 2 << 20 };
+enum { FIRST_CHUNK = 16 << 10, LARGEST_CHUNK = 2 << 20, EXACT = 0 };
 #endif
 
 struct arena_chunk {
@@ -141,10 +143,7 @@ void *arena_grow(arena *a, void *items, size_t count, size_t *cap, size_t need, 
     if (need <= *cap)
         return items;
     size_t larger = *cap + *cap / 2 + 8, bytes;
-#ifdef BASE_HOSTILE
-    larger = need;
-#endif
-    if (larger < need)
+    if (larger < need || need <= EXACT)
         larger = need;
     if (__builtin_mul_overflow(larger, size, &bytes) || bytes > SIZE_MAX / 4)
         buf_no_memory();

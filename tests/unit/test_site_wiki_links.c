@@ -6,13 +6,7 @@
 #include "gen/site/kinds/kind.h"
 #include "tests/unit/base_fixture.h"
 
-// The hostile build lets arrays grow by one item at a time, which takes memory of n x n.
-#ifdef BASE_HOSTILE
-enum { NAMESAKES = 200 };
-#else
-enum { NAMESAKES = 20000 };
-#endif
-enum { LIMIT_S = 20 };
+enum { LIMIT_S = 20, NAMESAKES = 20000 };
 
 struct vault {
     struct site site;

@@ -10,12 +10,13 @@
 #include "gen/text/terms.h"
 
 // A reader loads a dictionary for each word and a text for each hit. A small site's are small, so
-// that the eight hits of a search come with 15 kB (brotli, tests/search_rank.sh); a large one's
-// hold more, since each is a file.
+// that the eight hits of a search come with 15 kB (brotli, tests/search_rank.sh); a larger one's
+// hold more, since each is a file: a language has about TEXTS of them, until they are LARGE_TEXT.
 enum {
     SMALL_SITE = 500000,
     SMALL_DICTIONARY = 1000,
     LARGE_DICTIONARY = 2500,
+    TEXTS = 200,
     SMALL_TEXT = 800,
     LARGE_TEXT = 6000,
     SAME_LETTERS = 4,  // forms that begin alike stay in one dictionary, where what is not there
@@ -390,7 +391,9 @@ void index_files(struct index *x, str synonyms, void (*put)(void *ctx, str name,
     for (size_t i = 0; i < x->unit_count; i++)
         words += x->units[i].words, bytes += x->units[i].text.len;
     w.dictionary_bytes = bytes < SMALL_SITE ? SMALL_DICTIONARY : LARGE_DICTIONARY;
-    w.text_bytes = bytes < SMALL_SITE ? SMALL_TEXT : LARGE_TEXT;
+    w.text_bytes = bytes / TEXTS < SMALL_TEXT   ? SMALL_TEXT
+                   : bytes / TEXTS < LARGE_TEXT ? bytes / TEXTS
+                                                : LARGE_TEXT;
     if (words)
         w.mean_words = (double)words / (double)x->unit_count;
     weigh_units(&w);

@@ -47,6 +47,37 @@ int str_cmp(str a, str b)
     return a.len < b.len ? -1 : a.len > b.len;
 }
 
+// The digits at *at without the zeros that lead, and *at behind them. Empty where there are none.
+static str digits_at(str s, size_t *at)
+{
+    size_t from = *at, end = from;
+    while (end < s.len && ascii_is_digit(s.ptr[end]))
+        end++;
+    *at = end;
+    while (from + 1 < end && s.ptr[from] == '0')
+        from++;
+    return str_slice(s, from, end);
+}
+
+int str_cmp_natural(str a, str b)
+{
+    size_t i = 0, k = 0;
+    while (i < a.len && k < b.len) {
+        if (ascii_is_digit(a.ptr[i]) && ascii_is_digit(b.ptr[k])) {
+            str x = digits_at(a, &i), y = digits_at(b, &k);
+            int order = x.len != y.len ? (x.len < y.len ? -1 : 1) : str_cmp(x, y);
+            if (order)
+                return order;
+        } else if (a.ptr[i] == b.ptr[k]) {
+            i++, k++;
+        } else {
+            break;
+        }
+    }
+    int order = str_cmp(str_slice(a, i, a.len), str_slice(b, k, b.len));
+    return order ? order : str_cmp(a, b);
+}
+
 bool str_ends(str s, str suffix)
 {
     return s.len >= suffix.len &&

@@ -24,6 +24,8 @@ str str_c(const char *nul_terminated);
 str str_trim(str s);               // ASCII white space, both ends
 bool str_eq_nocase(str a, str b);  // ASCII
 int str_cmp(str a, str b);         // bytes, shorter first
+// Runs of digits by their value: "part2" before "part10". 0 only for equal bytes.
+int str_cmp_natural(str a, str b);
 bool str_ends(str s, str suffix);
 // Index of the first or last c, or of needle; s.len when absent.
 size_t str_find(str s, char c);

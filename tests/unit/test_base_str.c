@@ -26,6 +26,21 @@ static void order_is_by_bytes(void **state)
     assert_false(str_eq_nocase(STR("["), STR("{")));
 }
 
+static void numbers_in_names_have_an_order(void **state)
+{
+    (void)state;
+    str names = STR("01 1 2 10 a a-1 a1b a01c a2 a10 b b1/c9 b1/c10 b9 b12a b18446744073709551617");
+    str first, second;
+    for (str rest = names; str_cut(&rest, ' ', &first);) {
+        assert_int_equal(str_cmp_natural(first, first), 0);
+        assert_int_equal(str_cmp_natural(STR_NONE, first), -1);
+        for (str later = rest; str_cut(&later, ' ', &second);) {
+            assert_int_equal(str_cmp_natural(first, second), -1);
+            assert_int_equal(str_cmp_natural(second, first), 1);
+        }
+    }
+}
+
 static void searches_answer_the_length_when_absent(void **state)
 {
     (void)state;
@@ -156,6 +171,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slices_are_clamped),
         cmocka_unit_test(order_is_by_bytes),
+        cmocka_unit_test(numbers_in_names_have_an_order),
         cmocka_unit_test(searches_answer_the_length_when_absent),
         cmocka_unit_test(needles_of_any_length_are_found_anywhere),
         cmocka_unit_test(cutting_keeps_empty_parts),

@@ -267,11 +267,11 @@ static void list_pages(struct site *site, const struct made *made)
 }
 
 // Reading order: by section; in it what the settings list, then by order, then newest first, then
-// by key.
+// by key, chapter 2 before chapter 10.
 static int by_reading(const void *x, const void *y)
 {
     const struct document *a = *(struct document *const *)x, *b = *(struct document *const *)y;
-    int c = str_cmp(a->section, b->section);
+    int c = str_cmp_natural(a->section, b->section);
     if (c)
         return c;
     if ((a->key.len == 0) != (b->key.len == 0))
@@ -282,7 +282,7 @@ static int by_reading(const void *x, const void *y)
             bt = b->source ? b->source->published : INT64_MIN;
     if (at != bt)
         return at > bt ? -1 : 1;
-    return str_cmp(a->key, b->key);
+    return str_cmp_natural(a->key, b->key);
 }
 
 static void put_in_order(struct site *site)

@@ -197,8 +197,10 @@ static int read_text(vram *v, struct cli_texts *texts, const struct cli_text *t,
 {
     struct named_files files = {.count = 0};
     if (depth < DEPTH_MAX)
-        named_find(&files, t, kind);
+        named_find(&files, NULL, t, kind);
     int rc = read_named(v, texts, &files, NAMED_BEFORE, depth);
+    if (has_turn(&files, NAMED_BEFORE))  // where settings are missing, nothing else is named
+        named_find(&files, v, t, kind);
     rc = rc == CLI_OK ? read_model(v, texts, t, kind) : rc;
     if (rc == CLI_OK && has_turn(&files, NAMED_BETWEEN) &&
         vram_parse(v, kind, t->text, t->len, t->name, NULL, NULL) == VRAM_OK)

@@ -66,12 +66,15 @@ static void on_message(void *ctx, const struct vram_message *m)
         s->out->count++;
 }
 
-void named_find(struct named_files *out, const struct cli_text *t, enum vram_kind kind)
+void named_find(struct named_files *out, const vram *given, const struct cli_text *t,
+                enum vram_kind kind)
 {
     struct vram_mem mem = vram_mem_malloc();
     struct search s = {out, t->name};
     vram *v = vram_new(&mem);
     out->count = 0;
+    if (v && given)
+        vram_copy(v, given);
     if (v)
         vram_parse(v, kind, t->text, t->len, t->name, on_message, &s);
     vram_free(v);

@@ -25,8 +25,9 @@ struct named_files {
 };
 
 // The files that the text names and that are there: beside it, in a folder above it, or as they are
-// written.
-void named_find(struct named_files *out, const struct cli_text *t, enum vram_kind kind);
+// written. What it asks for goes by what the handle was given before.
+void named_find(struct named_files *out, const vram *given, const struct cli_text *t,
+                enum vram_kind kind);
 
 // Is the message about one of these files, which was not opened?
 bool named_is_about(const struct named_files *files, const struct vram_message *m);

@@ -159,6 +159,18 @@ static int on_saved(struct parse *p, const char *map, const struct entry *e, str
     return kept.len ? set_word(p, e, "modules_to_save", kept.text) : VRAM_OK;
 }
 
+// Weights that are trained are none of few bits: a file that asks for these has adapters.
+static bool is_quantized(const struct parse *p)
+{
+    static const char *const keys[] = {"load_in_4bit", "load_in_8bit"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const struct vram_pair *bits = pair_find(p, keys[i]);
+        if (bits && value_is_true(span_of(bits->value)))
+            return true;
+    }
+    return false;
+}
+
 // A rank counts only where the key in the map says that there is an adapter; with a ? also where
 // that key is not there.
 static int on_rank(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
@@ -170,7 +182,8 @@ static int on_rank(struct parse *p, const char *map, const struct entry *e, stru
     key[n] = 0;
     const struct vram_pair *kind = pair_find(p, key);
     struct span value = kind ? span_of(kind->value) : (struct span){"", 0};
-    bool adapter = kind ? !value_is_false(value) && !span_is(value, "full") : map[n] == '?';
+    bool adapter =
+        kind ? !value_is_false(value) && !span_is(value, "full") : map[n] == '?' || is_quantized(p);
     return adapter ? set(p, e, "lora_rank", e->value) : VRAM_OK;
 }
 
@@ -181,7 +194,7 @@ static int on_peft(struct parse *p, const char *map, const struct entry *e, stru
     (void)as;
     if (!value_is_true(e->value))
         return rc;
-    if (!pair_find(p, "lora_r"))
+    if (!pair_find(p, "lora_r") && !pair_find(p, "lora_rank"))
         rc = set_word(p, e, "lora_rank", *map ? map : "16");
     return rc || pair_find(p, "lora_dropout") ? rc : set_word(p, e, "lora_dropout", "0.05");
 }
@@ -311,9 +324,34 @@ static int on_fsdp(struct parse *p, const char *map, const struct entry *e, stru
 
 static int on_model(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
 {
-    (void)map;
     (void)as;
+    if (*map && pair_find(p, map))
+        return VRAM_OK;
     return pair_find(p, "model_config.n_layer") ? VRAM_OK : model_by_name(p, e);
+}
+
+// A sequence is a question and its answer, each cut to a length of its own: the map has the key of
+// the other one and what it is where nothing says it.
+static int on_both_lengths(struct parse *p, const char *map, const struct entry *e,
+                           struct delegate *as)
+{
+    char name[32], digits[24];
+    struct span key = {map, span_find(span_of(map), " ")},
+                other = span_skip(span_of(map), key.len + 1);
+    size_t at = sizeof digits;
+    uint64_t one, two;
+    bool overflow;
+    (void)as;
+    mem_copy(name, key.at, key.len);
+    name[key.len] = 0;
+    const struct vram_pair *said = pair_find(p, name);
+    other = said ? span_of(said->value) : other;
+    if (!text_to_u64(e->value.at, e->value.len, &one, &overflow) ||
+        !text_to_u64(other.at, other.len, &two, &overflow) || one > UINT32_MAX || two > UINT32_MAX)
+        return set(p, e, "seq_len", e->value);
+    for (one += two; one > 0; one /= 10)
+        digits[--at] = (char)('0' + one % 10);
+    return set(p, e, "seq_len", (struct span){digits + at, sizeof digits - at});
 }
 
 // LitGPT's model_config, a model of one's own: what is not there is as litgpt/config.py has it.
@@ -431,7 +469,8 @@ int action_run(struct parse *p, const char *name, const char *map, const struct 
                    {"on_gpu", action_on_gpu},
                    {"other_model", on_other_model},
                    {"bits", action_bits},
-                   {"deepspeed", on_deepspeed}};
+                   {"deepspeed", on_deepspeed},
+                   {"both_lengths", on_both_lengths}};
     as->format = FORMAT_NONE;
     as->e = *e;
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)

@@ -80,6 +80,9 @@ int command_add_object(struct command *c, struct span key, struct span value, si
 struct span command_flag(struct command *c, size_t i, struct span *value, size_t *value_at,
                          size_t *next);
 
+// A word, or what stands for one that is not known.
+struct span command_value(struct shell_word w);
+
 // Is the word key=value, as torchtune's and LLaMA-Factory's command lines have it?
 bool command_is_pair(struct shell_word w);
 

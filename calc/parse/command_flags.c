@@ -57,7 +57,7 @@ static bool added(const struct command *c, const char *key)
     return false;
 }
 
-static struct span value_of(struct shell_word w)
+struct span command_value(struct shell_word w)
 {
     return w.known ? w.text : span_of(PAIRS_NOT_LITERAL);
 }
@@ -87,7 +87,7 @@ struct span command_flag(struct command *c, size_t i, struct span *value, size_t
     if (eq < w.text.len) {
         w.text = span_skip(w.text, eq + 1);
         *value_at = w.at + dashes + eq + 1;
-        *value = value_of(w);
+        *value = command_value(w);
         return key;
     }
     *value = span_of("true");
@@ -102,7 +102,7 @@ struct span command_flag(struct command *c, size_t i, struct span *value, size_t
         if (!first && span_is(*value, PAIRS_NOT_LITERAL))
             continue;
         if (first || (more.known && value->len + more.text.len < PARSE_LIST_MAX))
-            *value = first ? value_of(more) : pairs_join(c->out, *value, more.text, false);
+            *value = first ? command_value(more) : pairs_join(c->out, *value, more.text, false);
         else
             *value = span_of(PAIRS_NOT_LITERAL);
     }
@@ -161,7 +161,7 @@ static void launcher_flag(struct command *c, size_t i, size_t *next)
     else if (command_is_key(key, "nnodes num_nodes"))
         c->nodes = taken;
     else if (c->launcher == ACCELERATE)
-        command_add(c, LAUNCH, key, value_of(taken), command_word(c, i)->at, taken.at);
+        command_add(c, LAUNCH, key, command_value(taken), command_word(c, i)->at, taken.at);
     else if (c->launcher == DEEPSPEED && command_is_key(key, "include")) {
         c->included = taken.known ? slots_of(taken.text) : 0;
         c->each = (struct shell_word){{"", 0}, taken.at, false};

@@ -6,7 +6,8 @@
 #include "calc/parse/command.h"
 
 static const struct program SCRIPT = {"", "_script", "config", ""},
-                            RECIPE = {"", "_torchtune", "", ""}, NANOGPT = {"", "flat", "", ""};
+                            RECIPE = {"", "_torchtune", "", ""}, NANOGPT = {"", "flat", "", ""},
+                            TITAN = {"", "_torchtitan", "", ""};
 
 static bool is_settings(struct span name)
 {
@@ -95,8 +96,12 @@ static int on_flag(struct command *c, const struct program *program, size_t *i)
     size_t at, from = *i;
     key = command_flag(c, from, &value, &at, i);
     if (command_is_key(key, "config config_file config-file job.config_file") &&
-        !value_is_true(value))
+        !value_is_true(value)) {
+        bool joined = span_find(command_word(c, from)->text, "=") < command_word(c, from)->text.len;
+        if (!joined)  // words behind it are no part of a file's name
+            value = command_value(*command_word(c, from + 1)), *i = from + 2;
         return on_config(c, program, value, at);
+    }
     if (span_is(span_of(program->mark), "flat") && span_is(value, PAIRS_NOT_LITERAL)) {
         if (!parse_is_training_key(key))
             unread(c, *command_word(c, from));
@@ -170,6 +175,14 @@ static bool says(struct command *c, const char *keys)
     return false;
 }
 
+// train_lora.py --lora_r 8: where no switch says it, the script's name does.
+static bool adapts_by_name(struct command *c)
+{
+    struct span name = command_base(c->program.text);
+    return span_find(name, "lora") < name.len && says(c, "lora_r lora_rank") &&
+           !says(c, "use_lora lora_enable use_peft use_peft_lora");
+}
+
 // nanoGPT's train.py takes --key=value alone, of its own settings, and files of Python.
 static bool is_nanogpt(struct command *c)
 {
@@ -228,6 +241,8 @@ static const struct program *program_of(struct command *c)
         return program->mark[0] ? program : NULL;
     if (c->launcher == TUNE)
         return &RECIPE;
+    if (c->launcher != BY_NAME && says(c, "job.config_file job.config-file"))
+        return &TITAN;  // by its flag: before 0.1 its program was ./train.py
     if (c->launcher != BY_NAME && is_nanogpt(c))
         return &NANOGPT;
     if (c->launcher != BY_NAME && starts)
@@ -296,6 +311,8 @@ static int read_run(struct command *c)
                     c->program.at);
     add_allocator(c, program);
     add_implied(c, program);
+    if (program == &SCRIPT && adapts_by_name(c))
+        command_add(c, "", span_of("use_lora"), span_of("true"), c->program.at, c->program.at);
     int rc = on_environment(c, program);
     rc = rc ? rc : arguments(c, program);
     if (c->has_config && program->mark[0] == '_')

@@ -154,6 +154,21 @@ static int conclude_accumulation(struct parse *p)
     return VRAM_OK;
 }
 
+// DeepSpeed divides the step's sequences itself where its file says no micro-batch. SRC: deepspeed
+// runtime/config.py, _set_batch_related_parameters.
+static void conclude_micro(struct parse *p)
+{
+    const struct facts *f = &p->v->facts;
+    struct vram_config *c = &p->v->config;
+    const struct handle_place *said = p->v->places;
+    if (!f->global_batch || !f->zero_stage || f->trainer || f->micro || said[FIELD_batch_size].line)
+        return;
+    c->batch_size = f->global_batch / c->n_gpu;
+    if (said[FIELD_gradient_accumulation_steps].line)
+        c->batch_size /= c->gradient_accumulation_steps;
+    c->batch_size += c->batch_size == 0;
+}
+
 // Packed texts are one row of the whole micro-batch.
 static void conclude_rows(struct parse *p)
 {
@@ -235,6 +250,8 @@ static void conclude_evaluation(struct parse *p)
     uint64_t rows = f->packed == SAID_YES && f->micro > 1 ? (f->eval_rows + f->micro - 1) / f->micro
                                                           : f->eval_rows;
     bool chunks = c->cross_entropy == CROSS_ENTROPY_CHUNKED && c->kernels != KERNELS_LIGER;
+    if (MODEL_IS_WHOLE && !p->v->places[FIELD_eval_batch_size].line)
+        c->eval_batch_size = c->eval_accumulation_steps = 0;  // concluded from fewer files
     if (f->evaluates != SAID_YES || !rows || chunks)
         return;  // TRL's loss has no logits in an evaluation either
     resolve_auto(&resolved);
@@ -273,6 +290,7 @@ int conclude(struct parse *p)
 {
     conclude_rows(p);
     conclude_ways(p);
+    conclude_micro(p);
     conclude_parallel(p);
     conclude_dtype(p);
     conclude_form(p);

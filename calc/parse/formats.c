@@ -454,6 +454,18 @@ static bool is_trainer(enum format_id f)
            f != FORMAT_GENERATION && f != FORMAT_VLLM && f != FORMAT_LLAMACPP;
 }
 
+// accelerate's launcher takes the settings of an engine where it is the one. SRC: accelerate
+// commands/launch.py, _validate_launch_command (use_deepspeed, use_fsdp).
+static bool is_unused(const struct parse *p, enum format_id format, struct span key)
+{
+    const struct vram_pair *engine =
+        format == FORMAT_ACCELERATE ? pair_find(p, "distributed_type") : NULL;
+    return engine &&
+           ((span_starts(key, "deepspeed_config.") &&
+             !span_is(span_of(engine->value), "DEEPSPEED")) ||
+            (span_starts(key, "fsdp_config.") && !span_is(span_of(engine->value), "FSDP")));
+}
+
 int format_read(struct parse *p, enum format_id format)
 {
     struct entry e;
@@ -466,6 +478,8 @@ int format_read(struct parse *p, enum format_id format)
         bool launch = span_starts(e.key, "launch.");
         e.key = span_skip(e.key, launch ? text_len("launch.") : 0);
         resolve(p, &e);
+        if (is_unused(p, format, e.key))
+            continue;
         if (read_entry(p, launch ? FORMAT_LAUNCH : format, &e) != VRAM_OK)
             rc = parse_report(p);
     }

@@ -11,7 +11,7 @@ static const struct python_call CALLS[PYTHON_CALLS] = {
     {"SFTConfig", "", NULL, ""},
     {"LoraConfig", "lora_config", "r", ""},
     {"BitsAndBytesConfig", "quantization_config", NULL, ""},
-    {"ForCausalLM.from_pretrained", "", "model_name_or_path", ""},
+    {"ForCausalLM.from_pretrained", "", "model_name_or_path", "dtype=auto"},
     {"FastLanguageModel.from_pretrained", "", "model_name", ""},
     {"FastLanguageModel.get_peft_model", "lora_config", NULL, ""},
     {"FastModel.from_pretrained", "", "model_name", ""},

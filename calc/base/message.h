@@ -5,6 +5,7 @@
 #define CALC_MESSAGE_H
 
 #include "calc/base/mem.h"
+#include "calc/base/text.h"
 #include "calc/vram.h"
 
 // A sentence is known by its row's address, and not by a number in a table: a module has those that
@@ -49,8 +50,8 @@ struct args {
 enum {
     MESSAGE_ARGS = 8,
     MESSAGE_ABOUT = 4,
-    MESSAGE_TEXT = 400,
-    MESSAGE_ROOM = 512,
+    MESSAGE_TEXT = TEXT_LINE,
+    MESSAGE_ROOM = TEXT_LINE + 112,
     MESSAGE_FILE = 256
 };
 

@@ -102,9 +102,9 @@ void layout_outside(struct layout *l, const struct model *m)
     if (m->first)
         layout_embedding(l, m);
     if (m->first && (m->features & HAS_POSITIONS))
-        layout_before(
-            l, full,
-            (struct layout_row){P_WPE, ROLE_WPE, PART_WEIGHT, SHAPE_W_WPE, m->c.block_size, c});
+        layout_before(l, full,
+                      (struct layout_row){P_WPE, ROLE_WPE, PART_WEIGHT, SHAPE_W_WPE,
+                                          model_position_rows(m), c});
     bool encoder = m->features & HAS_ENCODER;
     if (m->first && encoder)
         layout_encoder_embedding(l, m);

@@ -75,6 +75,8 @@ enum model_feature {
 #define HAS_LATE_NORM \
     HAS_IN_WHOLE(44)  // norms over each head of q and k come behind all projections
 #define HAS_UNUSED_MASK HAS_IN_WHOLE(45)  // for windows, made although no layer has one
+#define HAS_COUNTED_POSITIONS \
+    HAS_IN_WHOLE(46)  // counted along a mask; the table has two rows before the first (OPT)
 
 // What a version of a framework does; traits.def says which.
 enum model_trait {
@@ -115,6 +117,12 @@ static inline uint64_t model_dense_layers(const struct model *m)
 {
     uint64_t dense = m->c.n_expert ? m->c.first_k_dense_replace : 0;
     return dense < m->c.n_layer ? dense : m->c.n_layer;
+}
+
+// Rows of the table of positions.
+static inline uint64_t model_position_rows(const struct model *m)
+{
+    return m->c.block_size + (m->features & HAS_COUNTED_POSITIONS ? 2 : 0);
 }
 
 // How many kinds of layers take turns in what they attend to.

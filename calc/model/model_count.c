@@ -69,7 +69,7 @@ void model_count(struct model *m)
     m->block_tensors = l.block_count;
     m->reported_params = m->params;
     if (m->features & HAS_POSITIONS)
-        m->reported_params -= m->c.block_size * m->c.n_embd;
+        m->reported_params -= model_position_rows(m) * m->c.n_embd;
     if (m->c.attention == ATTENTION_MATH &&
         m->c.family == FAMILY_GPT2)  // nanoGPT registers a mask in every block
         m->buffer_bytes = size_mul3(4 * m->c.n_layer, m->c.block_size, m->c.block_size);

@@ -73,7 +73,7 @@ void dims_make(struct dims *d, const struct model *m)
     d->XS = c->n_shared_experts * c->expert_inner;
     d->F = dims_share(c->n_inner, tp);
     d->X = dims_share(c->expert_inner, tp);
-    d->block = c->block_size;
+    d->block = model_position_rows(m);
     d->E = c->n_expert;
     d->A = c->n_expert_active;
     d->runs = model_expert_runs(m);

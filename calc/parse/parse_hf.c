@@ -4,6 +4,7 @@
 #include "calc/parse/parse.h"
 
 #include "calc/base/text.h"
+#include "calc/model/model.h"
 #include "calc/parse/towers.h"
 
 enum { HF_SEQ = 2048 };
@@ -337,6 +338,23 @@ static int conclude_shared(struct parse *p)
     return VRAM_OK;
 }
 
+// OPT 350M has an embedding of half the width and projections behind it and before its head. SRC:
+// transformers models/opt/modeling_opt.py, OPTDecoder (project_in, project_out).
+static int conclude_width(struct parse *p)
+{
+    struct entry e;
+    parse_rewind(p);
+    while (MODEL_IS_WHOLE && parse_entry(p, &e)) {
+        uint64_t width;
+        bool overflow;
+        if (span_is(e.key, "word_embed_proj_dim") && !span_is(e.value, "null") &&
+            !(text_to_u64(e.value.at, e.value.len, &width, &overflow) &&
+              width == p->v->config.n_embd))
+            return not_modelled(p, &e);
+    }
+    return VRAM_OK;
+}
+
 // A window that the file does not turn on. SRC: transformers models/qwen2/configuration_qwen2.py,
 // qwen3, qwen3_moe, smollm3: use_sliding_window.
 static void conclude_window(struct parse *p)
@@ -425,5 +443,6 @@ int parse_hf(struct parse *p)
         conclude_falcon(p);
     conclude_window(p);
     note_towers(p);
-    return conclude_shared(p);
+    rc = conclude_shared(p);
+    return rc == VRAM_OK ? conclude_width(p) : rc;
 }

@@ -45,17 +45,40 @@ struct value eager_softmax(struct graph *g, struct value x)
     return out;
 }
 
-// softmax(scores, dtype=float32).to(query.dtype) @ v
-struct value layer_attention_eager(struct graph *g, struct value q, struct value k, struct value v)
+// matmul of a view by head of (batch, sequence, heads * width): a copy, and the gradient's is one,
+// too. Or of what is contiguous.
+static struct value eager_operand(struct graph *g, struct value x, uint8_t role, bool view)
 {
-    struct value scores = eager_scores(g, q, k), wide = graph_to(g, scores, DT_F32, PART_UPCAST);
+    if (!view)
+        return graph_input_cast(g, x, role, PART_INPUT_CAST);
+    struct value by_head = layer_view(g, graph_copy(g, x), NODE_VIEW), out = layer_copy(g, by_head);
+    graph_drop(g, by_head);
+    return out;
+}
+
+static struct value eager_scores_of_views(struct graph *g, struct value q, struct value k)
+{
+    struct value by_head[2] = {eager_operand(g, q, ROLE_Q, true),
+                               eager_operand(g, k, ROLE_K, true)};
+    struct value out = eager_scores(g, by_head[0], by_head[1]);
+    graph_drop(g, by_head[0]);
+    graph_drop(g, by_head[1]);
+    return out;
+}
+
+// softmax(scores, dtype=float32).to(query.dtype) @ v
+static struct value eager_attend(struct graph *g, struct value q, struct value k, struct value v,
+                                 bool views)
+{
+    struct value scores = views ? eager_scores_of_views(g, q, k) : eager_scores(g, q, k);
+    struct value wide = graph_to(g, scores, DT_F32, PART_UPCAST);
     struct value sure = eager_softmax(g, wide);
     graph_drop(g, wide);
     struct value shares = graph_to(g, sure, q.dtype, PART_OUTPUT_CAST);
     graph_drop(g, sure);
     graph_drop(g, scores);
     struct value low = graph_input_cast(g, shares, ROLE_SCORES, PART_INPUT_CAST),
-                 values = graph_input_cast(g, v, ROLE_V, PART_INPUT_CAST);
+                 values = eager_operand(g, v, ROLE_V, views);
     struct value y = attention_product(g, low, values, ROLE_ATTENTION, SHAPE_Q);
     graph_drop(g, low);
     graph_drop(g, values);
@@ -64,4 +87,15 @@ struct value layer_attention_eager(struct graph *g, struct value q, struct value
     graph_drop(g, g->shares);
     g->shares = shares;
     return out;
+}
+
+struct value layer_attention_eager(struct graph *g, struct value q, struct value k, struct value v)
+{
+    return eager_attend(g, q, k, v, false);
+}
+
+struct value layer_attention_eager_views(struct graph *g, struct value q, struct value k,
+                                         struct value v)
+{
+    return eager_attend(g, q, k, v, true);
 }

@@ -16,4 +16,8 @@ struct value eager_softmax(struct graph *g, struct value x);
 // caller's. The layer holds the attention's second result, the shares, to its end: g->shares.
 struct value layer_attention_eager(struct graph *g, struct value q, struct value k, struct value v);
 
+// The same of projections as they are, whose heads are views.
+struct value layer_attention_eager_views(struct graph *g, struct value q, struct value k,
+                                         struct value v);
+
 #endif

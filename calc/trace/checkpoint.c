@@ -122,7 +122,7 @@ static void checkpoint_release(struct graph *g, int32_t frame)
     holder->saved_count = 0;
     while (f->taken < f->chosen)
         tape_unref(g->t, f->results[f->taken++]);
-    if (frame == 1 &&
+    if (frame == 1 && !(g->m->features & HAS_COUNTED_POSITIONS) &&
         g->m->c.checkpointing == CHECKPOINTING_BLOCK) {  // the first layer of its kind of mask
         tape_unref(g->t, g->masks[1]);
         g->masks[1] = TAPE_NONE;

@@ -10,6 +10,7 @@
 #include "calc/trace/block_compiled.h"
 #include "calc/trace/block_encoder.h"
 #include "calc/trace/block_falcon.h"
+#include "calc/trace/block_opt.h"
 #include "calc/trace/checkpoint.h"
 #include "calc/trace/layers.h"
 #include "calc/trace/layers_llama.h"
@@ -133,23 +134,6 @@ static struct value forward_arrived(struct graph *g)
     return graph_make(g, OP_RECEIVE, ROLE_RESID2, PART_INPUT, g->residual, SHAPE_U);
 }
 
-struct value forward_hidden(struct graph *g, uint32_t ids)
-{
-    struct value local[3] = {graph_none(), graph_none(), graph_none()};
-    bool rotary = g->m->features & HAS_ROTARY;
-    parallel_open(g);
-    struct value x = g->m->first ? (rotary ? forward_embed_rotary(g, ids, local)
-                                           : forward_embed_gpt(g, ids, local))
-                                 : forward_arrived(g);
-    x = forward_layers(g, x);
-    struct value normed = g->m->last ? forward_last_norm(g, x) : x;
-    for (unsigned k = 0; k < 3; k++)
-        graph_drop(g, local[k]);
-    if (rotary)
-        layer_rope_close(g);
-    return normed;
-}
-
 // model.enable_input_require_grads(): with frozen embeddings a checkpointed block has no other way
 // to a gradient.
 static void forward_needs_gradient(struct graph *g, struct value *x)
@@ -160,9 +144,23 @@ static void forward_needs_gradient(struct graph *g, struct value *x)
 
 struct value forward_embed(struct graph *g, uint32_t ids, struct value local[3])
 {
-    struct value x = g->m->features & HAS_ENCODER  ? encoder_embedding(g, ids, local)
-                     : g->m->features & HAS_ROTARY ? forward_embed_rotary(g, ids, local)
-                                                   : forward_embed_gpt(g, ids, local);
+    struct value x = g->m->features & HAS_ENCODER             ? encoder_embedding(g, ids, local)
+                     : g->m->features & HAS_COUNTED_POSITIONS ? opt_embedding(g, ids, local)
+                     : g->m->features & HAS_ROTARY            ? forward_embed_rotary(g, ids, local)
+                                                              : forward_embed_gpt(g, ids, local);
     forward_needs_gradient(g, &x);
     return x;
+}
+
+struct value forward_hidden(struct graph *g, uint32_t ids)
+{
+    struct value local[3] = {graph_none(), graph_none(), graph_none()};
+    parallel_open(g);
+    struct value x = g->m->first ? forward_embed(g, ids, local) : forward_arrived(g);
+    x = forward_layers(g, x);
+    struct value normed = g->m->last ? forward_last_norm(g, x) : x;
+    for (unsigned k = 0; k < 3; k++)
+        graph_drop(g, local[k]);
+    layer_rope_close(g);
+    return normed;
 }

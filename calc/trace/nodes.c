@@ -377,6 +377,13 @@ static void node_softmax(struct graph *g, const struct node *n, uint32_t results
         tape_unref(g->t, graph_scratch(g, OP_MUL, n->role, PART_SCRATCH, n->dtype, n->shape));
 }
 
+#ifndef __wasm__
+static void node_relu(struct graph *g, const struct node *n, uint32_t results[])
+{
+    node_one(g, n, 0, OP_THRESHOLD_BACKWARD, results);
+}
+#endif
+
 static void node_neg(struct graph *g, const struct node *n, uint32_t results[])
 {
     node_one(g, n, 0, OP_NEG, results);
@@ -435,6 +442,7 @@ static node_fn *const node_table[NODE_COUNT] = {
     [NODE_INPLACE] = node_inplace,
     [NODE_CCE] = node_cut_loss,
 #ifndef __wasm__
+    [NODE_RELU] = node_relu,
     [NODE_TILED] = node_tiled,
 #endif
     [NODE_FUSED_NORM] = node_fused_norm,

@@ -47,17 +47,18 @@ enum md_slug {
 
 // Syntax of other generators: what of it is read, and what is shown as code.
 enum md_foreign {
-    MD_FOREIGN_BRACES = 1,      // {{ ... }} and {% ... %}
-    MD_FOREIGN_LIQUID = 2,      // {% highlight %}, {% raw %}
-    MD_FOREIGN_JSX = 4,         // <Tabs>, import, export
-    MD_FOREIGN_ATTRIBUTES = 8,  // {: .class #id} behind a block, { .class } behind a word
-    MD_FOREIGN_EMOJI = 16,      // :rocket:, :material-rocket:
-    MD_FOREIGN_MDX = 32,        // every file is MDX, whatever its name
-    MD_FOREIGN_HTML = 64,       // a block of HTML ends with its element
-    MD_FOREIGN_RULES = 128,     // r[name] in front of a rule of a specification
-    MD_FOREIGN_GITBOOK = 256,   // {% hint style="info" %} and its kin
-    MD_FOREIGN_WIKI = 512,      // [[Note]], %%comment%%, ==marked==, ^name of a block
-    MD_FOREIGN_BREAKS = 1024,   // a line's end is a break
+    MD_FOREIGN_BRACES = 1,         // {{ ... }} and {% ... %}
+    MD_FOREIGN_LIQUID = 2,         // {% highlight %}, {% raw %}
+    MD_FOREIGN_JSX = 4,            // <Tabs>, import, export
+    MD_FOREIGN_ATTRIBUTES = 8,     // {: .class #id} behind a block, { .class } behind a word
+    MD_FOREIGN_EMOJI = 16,         // :rocket:, :material-rocket:
+    MD_FOREIGN_MDX = 32,           // every file is MDX, whatever its name
+    MD_FOREIGN_HTML = 64,          // a block of HTML ends with its element
+    MD_FOREIGN_RULES = 128,        // r[name] in front of a rule of a specification
+    MD_FOREIGN_GITBOOK = 256,      // {% hint style="info" %} and its kin
+    MD_FOREIGN_WIKI = 512,         // [[Note]], %%comment%%, ==marked==, ^name of a block
+    MD_FOREIGN_BREAKS = 1024,      // a line's end is a break
+    MD_FOREIGN_SHORTCODES = 2048,  // {{< alert >}} and its kin
 };
 
 struct md_heading {

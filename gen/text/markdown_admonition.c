@@ -56,8 +56,7 @@ static str take_word(str *s)
     return word;
 }
 
-// Sets what the word says; false for a word that names no admonition.
-static bool set_type(struct md_admonition *m, str word)
+bool md_admonition_alert(struct md_admonition *m, str word)
 {
     for (size_t i = 0; i < TYPE_COUNT; i++)
         if (str_eq_nocase(word, types[i].name)) {
@@ -77,7 +76,7 @@ static void set_word(struct md *r, struct md_admonition *m, str type)
 
 void md_admonition_type(struct md *r, struct md_admonition *m, str word)
 {
-    if (!set_type(m, word))
+    if (!md_admonition_alert(m, word))
         set_word(r, m, word);
 }
 
@@ -144,7 +143,7 @@ static bool read_container(struct md *r, str s, struct md_admonition *m)
     m->folds = is_details(type);
     if (!type.len || (s.len && !is_space(s.ptr[0]) && s.ptr[0] != '[' && s.ptr[0] != '{'))
         return false;
-    m->bare = !set_type(m, type) && !m->folds;
+    m->bare = !md_admonition_alert(m, type) && !m->folds;
     m->open = m->folds && str_search(s, STR("open}")) < s.len;
     title = container_title(s);
     m->title = title.len ? arena_c(r->a, title) : NULL;
@@ -161,7 +160,7 @@ static bool read_slashes(struct md *r, str s, struct md_admonition *m)
         return false;
     str type = take_word(&s), title = str_trim(s);
     m->folds = is_details(type);
-    bool known = set_type(m, type) || m->folds || str_eq(type, STR("admonition"));
+    bool known = md_admonition_alert(m, type) || m->folds || str_eq(type, STR("admonition"));
     m->bare = str_eq(type, STR("html")) || str_eq(type, STR("tab")) || str_eq(type, STR("caption"));
     if (!type.len || (title.len && title.ptr[0] != '|'))
         return false;
@@ -274,7 +273,7 @@ static bool take_option(struct md_admonition *m, str s)
     if (colon == s.len)
         return false;
     if (str_eq(key, STR("type")))
-        set_type(m, value);
+        md_admonition_alert(m, value);
     if (str_eq(key, STR("open")))
         m->open = str_eq_nocase(value, STR("true"));
     return true;
@@ -374,7 +373,7 @@ cmark_node *md_admonition_put(struct md *r, cmark_node *block, const struct md_a
 bool md_admonition_wrap(struct md *r, cmark_node *block, str class)
 {
     struct md_admonition m = {0};
-    return set_type(&m, class) && md_admonition_put(r, block, &m);
+    return md_admonition_alert(&m, class) && md_admonition_put(r, block, &m);
 }
 
 static void title_enter(struct md *r, cmark_node *n, const struct md_admonition *m)

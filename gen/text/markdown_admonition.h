@@ -17,6 +17,8 @@ struct md_admonition {
     char *title;  // Markdown; NULL for the alert's own word
 };
 
+// Sets the alert that a word names; false for a word that names none.
+bool md_admonition_alert(struct md_admonition *m, str word);
 // Sets what a word says that names an admonition; any other is its title.
 void md_admonition_type(struct md *r, struct md_admonition *m, str word);
 // Puts block, which is in a tree, into an alert; of a quote what is in it. Its title, NULL when it

@@ -10,6 +10,8 @@
 // Made for one parser; the caller attaches it, and frees it when the tree is freed.
 cmark_syntax_extension *md_math_extension(struct md *r, cmark_parser *parser);
 cmark_syntax_extension *md_admonition_extension(struct md *r);
+cmark_syntax_extension *md_shortcode_extension(struct md *r);
+void md_shortcodes_drop(cmark_node *parent);  // takes out what is in those that are not shown
 // Elements whose tags the pre-pass has hidden are containers; md_elements_unwrap puts what they
 // hold in their place, once the parse has ended.
 cmark_syntax_extension *md_elements_extension(struct md *r);

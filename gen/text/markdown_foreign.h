@@ -14,6 +14,8 @@ str md_foreign_hide(struct md *r, str body);
 void md_foreign_show(struct md *r, cmark_node *root);
 bool md_foreign_is(cmark_node *n);  // whether md_foreign_show made it
 void md_foreign_inline(struct md *r, cmark_node *n);
+// Finds the known tags of blocks in a text in which tags are hidden.
+void md_shortcodes_find(struct md *r, str hidden);
 
 // How a hidden tag begins, with <, [, !, : or {, and how it ends.
 enum {

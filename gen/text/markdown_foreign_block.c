@@ -17,6 +17,15 @@ static void put_element(buf *out, const char *name, str href, str words)
     buf_printf(out, "</%s>", name);
 }
 
+static void put_image(buf *out, str src, str words)
+{
+    buf_lit(out, "<img src=\"");
+    escape_attribute(out, src);
+    buf_lit(out, "\" alt=\"");
+    escape_attribute(out, words);
+    buf_lit(out, "\">");
+}
+
 // A tag in the text of a block of HTML becomes an element there.
 static void put_tag_html(struct showing *s, buf *out, str tag)
 {
@@ -30,8 +39,8 @@ static void put_tag_html(struct showing *s, buf *out, str tag)
     bool html = tag.ptr[0] == '<' && name < tag.len && ascii_is_lower(tag.ptr[name]);
     if (html)
         as = AS_NOTHING, buf_str(out, tag);
-    else if (str_starts(tag, STR("{%")) && s->r->o->foreign & MD_FOREIGN_GITBOOK)
-        as = md_gitbook_as(tag, &words, &href);
+    else if (md_may_be_shortcode(s->r, tag))
+        as = md_shortcode_as(s->r, tag, &words, &href);
     else if (tag.ptr[0] == '<')
         as = md_show_element_as(s, tag, &words, &href);
     else if (md_show_value(s, tag, &words))
@@ -44,6 +53,10 @@ static void put_tag_html(struct showing *s, buf *out, str tag)
         put_element(out, "a", href, words);
     if (as == AS_LABEL)
         put_element(out, "strong", STR_NONE, words);
+    if (as == AS_WORDS)
+        escape_text(out, words);
+    if (as == AS_IMAGE)
+        put_image(out, href, words);
     if (as != AS_CODE)
         return;
     md_show_unread(s, tag);

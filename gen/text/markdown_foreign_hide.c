@@ -70,10 +70,11 @@ static size_t braces_end(struct hiding *h, size_t from)
     bool open = str_starts(rest, STR("{{")) || str_starts(rest, STR("{%"));
     if (!open || (from && s.ptr[from - 1] == '$'))
         return 0;  // ${{ ... }} is of workflows
-    // A shortcode, and a tag of GitBook, is taken out before Markdown is read, so that a code span
-    // may be in one of its values.
+    // A shortcode, a tag of GitBook and an include are taken out before Markdown is read, so that a
+    // code span may be in one of their values.
     bool shortcode = str_starts(rest, STR("{{<")) || str_starts(rest, STR("{{%")) ||
-                     (h->foreign & MD_FOREIGN_GITBOOK && rest.ptr[1] == '%');
+                     (h->foreign & MD_FOREIGN_GITBOOK && rest.ptr[1] == '%') ||
+                     (h->foreign & MD_FOREIGN_LIQUID && str_starts(rest, STR("{% include")));
     size_t end = rest.ptr[1] == '%' ? next_of(&h->statements, s, from, STR("%}"))
                                     : next_of(&h->braces, s, from, STR("}}"));
     if (end == s.len || end == from + 1)
@@ -145,9 +146,7 @@ static size_t hide_braces(struct hiding *h, size_t at)
             return last;
         }
     }
-    bool box = h->foreign & MD_FOREIGN_GITBOOK && is_alone(h->body, at, end) &&
-               md_gitbook_box(h->text, h->body, at, end);
-    if (!box && !make_fence(h, at, end))
+    if (!make_fence(h, at, end))
         md_hide(h->text, at, end);
     return end;
 }

@@ -36,10 +36,6 @@ str md_rest_of_line(str s, size_t at);  // from at on
 // mark unless ticks says so.
 bool md_is_one_piece(str s, size_t from, size_t to, bool ticks);
 
-// {% hint style="info" %}, {% tab title="A" %} and their ends, on a line of their own, become lines
-// of containers, :::info. False for any other tag.
-bool md_gitbook_box(char *text, str body, size_t from, size_t to);
-
 // Each hides what begins at a byte of the body, and returns where the walk goes on; 0 for nothing.
 size_t md_hide_import(struct hiding *h, size_t at);
 size_t md_hide_jsx(struct hiding *h, size_t at);

@@ -58,7 +58,7 @@ static void put_code(struct showing *s, cmark_node *place, str tag)
     md_show_unread(s, tag);
     cmark_node *n =
         node_new(s->r, CMARK_NODE_HTML_INLINE, tag);  // which cells of tables may hold, too
-    cmark_node_set_user_data(n, (void *)(uintptr_t)components);
+    cmark_node_set_user_data(n, md_show_own());
     put_before(place, n);
 }
 
@@ -91,7 +91,7 @@ static void put_label(struct showing *s, cmark_node *place, cmark_node_type type
                       str href)
 {
     cmark_node *n = node_new(s->r, type, STR_NONE);
-    cmark_node_set_user_data(n, (void *)(uintptr_t)components);
+    cmark_node_set_user_data(n, md_show_own());
     if (type == CMARK_NODE_LINK)
         cmark_node_set_url(n, arena_c(s->r->a, href));
     cmark_node_append_child(n, node_new(s->r, CMARK_NODE_TEXT, label));
@@ -125,8 +125,7 @@ enum shown_as md_show_element_as(struct showing *s, str tag, str *words, str *hr
 static void show_element(struct showing *s, cmark_node *place, str tag)
 {
     str words, href;
-    enum shown_as as = tag.ptr[0] == '{' ? md_gitbook_as(tag, &words, &href)
-                                         : md_show_element_as(s, tag, &words, &href);
+    enum shown_as as = md_show_element_as(s, tag, &words, &href);
     if (as == AS_LINK)
         put_label(s, place, CMARK_NODE_LINK, words, href);
     if (as == AS_LABEL)
@@ -226,13 +225,14 @@ static void show_tag(struct showing *s, cmark_node *place, str tag)
     str words;
     if (str_starts(tag, STR("<Fragment")) && put_html(s, place, tag))
         return;
-    bool gitbook = s->r->o->foreign & MD_FOREIGN_GITBOOK && str_starts(tag, STR("{%"));
     if (tag.ptr[0] == '%')  // a comment of a vault
         return;
     if (strchr("[!", tag.ptr[0]))
         md_wiki_show(s->r, place, tag);
-    else if (tag.ptr[0] == '<' || gitbook)
+    else if (tag.ptr[0] == '<')
         show_element(s, place, tag);
+    else if (md_may_be_shortcode(s->r, tag) && md_shortcode_show(s, place, tag))
+        return;
     else if (md_show_value(s, tag, &words))
         put_text(s, place, words);
     else if (tag.ptr[0] == ':')
@@ -404,26 +404,6 @@ static void tidy(struct showing *s, cmark_node *block)
         drop(block);
 }
 
-// {% raw %} in a block of code keeps Liquid from reading it, and is not shown.
-static void drop_raw_lines(cmark_node *n)
-{
-    str rest = md_literal(n), line;
-    if (str_search(rest, STR("raw")) == rest.len)
-        return;
-    buf b = BUF_INIT;
-    while (str_line(&rest, &line)) {
-        str s = str_trim(line);
-        bool mark =
-            str_starts(s, STR("{%")) && str_ends(s, STR("%}")) && s.len > 4 && md_show_is_raw(s);
-        if (mark)
-            continue;
-        buf_str(&b, line);
-        buf_char(&b, '\n');
-    }
-    cmark_node_set_literal(n, b.ptr);
-    buf_free(&b);
-}
-
 static cmark_node *next_node(cmark_node *n, const cmark_node *root)
 {
     if (cmark_node_first_child(n))
@@ -460,7 +440,9 @@ void md_foreign_show(struct md *r, cmark_node *root)
         if (kind == K_CODE_BLOCK && cmark_node_get_user_data(n) == md_unread_mark)
             s.block = n, md_show_unread(&s, md_literal(n));
         if (kind == K_CODE_BLOCK && r->o->foreign & MD_FOREIGN_LIQUID)
-            drop_raw_lines(n);
+            md_raw_lines_drop(n);
+        if (r->o->foreign & MD_FOREIGN_SHORTCODES && (kind == K_CODE_BLOCK || kind == K_CODE))
+            md_shortcode_unescape(r, n);
         if (kind != K_PARAGRAPH && kind != K_HEADING && kind != K_CELL)
             continue;
         blocks = arena_grow(r->a, blocks, count, &cap, count + 1, sizeof *blocks);
@@ -485,9 +467,14 @@ void md_foreign_show(struct md *r, cmark_node *root)
              line.len < s.first.len ? "..." : "", s.count);
 }
 
+void *md_show_own(void)
+{
+    return (void *)(uintptr_t)components;
+}
+
 bool md_foreign_is(cmark_node *n)
 {
-    return cmark_node_get_user_data(n) == (void *)(uintptr_t)components;
+    return cmark_node_get_user_data(n) == md_show_own();
 }
 
 void md_foreign_inline(struct md *r, cmark_node *n)

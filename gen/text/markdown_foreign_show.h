@@ -4,7 +4,7 @@
 
 #include "gen/text/markdown_foreign.h"
 
-enum shown_as { AS_NOTHING, AS_LABEL, AS_LINK, AS_CODE };
+enum shown_as { AS_NOTHING, AS_LABEL, AS_LINK, AS_CODE, AS_WORDS, AS_IMAGE, AS_OPENED, AS_CLOSED };
 
 struct showing {
     struct md *r;
@@ -14,7 +14,9 @@ struct showing {
     struct md_exports exports;
     str first;  // the first tag that is shown as code
     size_t first_at, count;
-    str icon;  // the name of the last icon that shows nothing
+    str icon;    // the name of the last icon that shows nothing
+    str opened;  // the last tag that encloses words, the node that it is in, and what is before it
+    cmark_node *opened_in, *opened_behind;
 };
 
 static inline bool md_is_hidden_start(char c)
@@ -31,9 +33,22 @@ enum shown_as md_show_element_as(struct showing *s, str tag, str *words, str *hr
 bool md_show_is_raw(str tag);  // {% raw %} or its end
 // Puts a wiki link, its brackets included, in front of place, as a link or a picture.
 void md_wiki_show(struct md *r, cmark_node *place, str tag);
-// What a tag of GitBook is shown as: a link to the address or file that it names; nothing for one
-// that encloses text.
-enum shown_as md_gitbook_as(str tag, str *words, str *href);
+// What a tag that may be known is shown as: a link or picture of href, words; nothing for the tag
+// of a block, code for one that is not known.
+enum shown_as md_shortcode_as(struct md *r, str tag, str *words, str *href);
+// Puts that in front of place; false for one that is not known.
+bool md_shortcode_show(struct showing *s, cmark_node *place, str tag);
+// {% raw %} in a block of code keeps Liquid from reading it, and is not shown.
+void md_raw_lines_drop(cmark_node *n);
+// Shows {{</* name */>}} of a listing as it is meant.
+void md_shortcode_unescape(struct md *r, cmark_node *n);
+static inline bool md_may_be_shortcode(const struct md *r, str tag)
+{
+    unsigned on = r->o->foreign;
+    return str_starts(tag, STR("{%")) ? on & (MD_FOREIGN_GITBOOK | MD_FOREIGN_LIQUID)
+                                      : on & MD_FOREIGN_SHORTCODES && str_starts(tag, STR("{{"));
+}
+void *md_show_own(void);  // the user data of a node that was put in
 // What is shown for a short name between colons.
 str md_show_emoji(struct showing *s, str tag);
 // The value of {NAME} that the page itself gives.

@@ -156,6 +156,7 @@ static cmark_parser *new_parser(unsigned extensions, bool hidden, struct md *r)
     int options = CMARK_OPT_DEFAULT | (extensions & MD_FOOTNOTES ? CMARK_OPT_FOOTNOTES : 0);
     cmark_parser *p = cmark_parser_new_with_mem(options, r->mem);
     r->own[0] = extensions & (MD_ADMONITIONS | MD_CONTAINERS) ? md_admonition_extension(r) : NULL;
+    r->own[3] = r->shortcode_count ? md_shortcode_extension(r) : NULL;
     r->own[2] = hidden ? md_elements_extension(r) : NULL;
     r->own[1] = extensions & MD_MATH ? md_math_extension(r, p) : NULL;
     for (size_t i = 0; i < MD_OWN_EXTENSIONS; i++)
@@ -258,13 +259,18 @@ static void parse(struct md *r)
     md_lines(r);
     str read = md_foreign_hide(r, body);
     r->hidden = read.ptr != body.ptr;
+    if (r->hidden)
+        md_shortcodes_find(r, read);
     r->parser = new_parser(safe_extensions(r, read), r->hidden, r);
     cmark_parser_feed(r->parser, read.ptr ? read.ptr : "", read.len);
     r->root = cmark_parser_finish(r->parser);
     memcpy(r->kinds, own_kinds, sizeof r->kinds);
+    if (r->shortcodes_hide)
+        md_shortcodes_drop(r->root);
     if (r->own[2])
         md_elements_unwrap(r, r->root);
-    if (r->hidden || r->o->foreign & MD_FOREIGN_LIQUID || r->own[0])
+    if (r->hidden || r->o->foreign & MD_FOREIGN_LIQUID || r->own[0] ||
+        (r->o->foreign & MD_FOREIGN_SHORTCODES && str_search(body, STR("{{")) < body.len))
         md_foreign_show(r, r->root);
     if (r->o->foreign & MD_FOREIGN_ATTRIBUTES && str_find(body, '{') < body.len)
         md_attributes_apply(r, r->root);

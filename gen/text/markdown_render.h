@@ -86,10 +86,16 @@ struct md_table_state {
 
 enum { MD_FORMULA_BLOCKS = 15 };  // ways to write one
 
-enum { MD_OWN_EXTENSIONS = 3 };
+enum { MD_OWN_EXTENSIONS = 4 };
 
 // One render, from md_open to md_print; everything in it lives in the caller's arena, the tree in
 // that of markdown_parse.c.
+// A tag of a block that is whole in the text, and its end. Offsets are below from.
+struct md_shortcode_place {
+    size_t at, behind;
+    size_t close, close_behind;  // 0: it has none
+};
+
 struct md {
     const struct md_options *o;
     str text, file;  // text[from..] is what cmark-gfm got
@@ -142,6 +148,11 @@ struct md {
     struct md_abbreviations *abbreviations;  // that the page explains; NULL for none
     str unread;  // the first tag whose lines were hidden as a fence, "" for none; unread_at: where
     size_t unread_at;
+
+    struct md_shortcode_place *shortcodes;  // tags of blocks, in order
+    size_t shortcode_count;
+    struct map shortcode_ends;  // names of those that the page ends
+    bool shortcodes_hide;       // one of them is not to be shown
 
     struct md_open_tag *tags;
     size_t tag_count, tag_cap;
@@ -258,6 +269,7 @@ void md_gap_href(struct md *r);  // ' href="..."' where the link has an address
 void md_lines(struct md *r);
 // A line by its number from 1; empty outside.
 str md_line_at(const struct md *r, size_t number);
+str md_line_behind(const struct md *r, size_t at);  // trimmed; at: below from
 size_t md_block_offset(struct md *r, cmark_node *n);
 // Offset in the source of a place in the leaf's content.
 size_t md_content_offset(struct md *r, size_t at);

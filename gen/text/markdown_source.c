@@ -55,6 +55,12 @@ void md_lines(struct md *r)
     }
 }
 
+str md_line_behind(const struct md *r, size_t at)
+{
+    str rest = str_slice(r->text, r->from + at, r->text.len);
+    return str_trim(str_slice(rest, 0, str_find(rest, '\n')));
+}
+
 str md_line_at(const struct md *r, size_t number)
 {
     if (!number || number > r->line_count)

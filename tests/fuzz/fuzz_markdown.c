@@ -128,7 +128,7 @@ static void check_words(str text, arena *a)
 static unsigned foreign_of(uint8_t chosen)
 {
     return (chosen & 16 ? MD_FOREIGN_WIKI | MD_FOREIGN_BREAKS : 0u) |
-           (chosen & 8 ? MD_FOREIGN_BRACES | MD_FOREIGN_GITBOOK : 0u);
+           (chosen & 8 ? MD_FOREIGN_BRACES | MD_FOREIGN_GITBOOK | MD_FOREIGN_SHORTCODES : 0u);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -57,9 +57,10 @@ static bool is_harmless(void *ctx, const struct html_token *t)
 // Pages of this project, of a vault and of GitBook, by turns.
 static unsigned foreign_of(str text)
 {
-    static const unsigned foreign[] = {0, MD_FOREIGN_WIKI | MD_FOREIGN_BREAKS,
-                                       MD_FOREIGN_BRACES | MD_FOREIGN_GITBOOK};
-    return foreign[text.len % 3];
+    static const unsigned foreign[] = {
+        0, MD_FOREIGN_WIKI | MD_FOREIGN_BREAKS, MD_FOREIGN_BRACES | MD_FOREIGN_GITBOOK,
+        MD_FOREIGN_BRACES | MD_FOREIGN_SHORTCODES, MD_FOREIGN_BRACES | MD_FOREIGN_LIQUID};
+    return foreign[text.len % 5];
 }
 
 static bool render(str text, arena *a, struct diag *d, buf *out)

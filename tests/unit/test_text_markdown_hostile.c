@@ -137,6 +137,18 @@ static const struct row foreign_rows[] = {
     {"remarks without an end", false, {{"%%% ", 100000}}},
     {"names of blocks", false, {{"a ^b\n\n", 50000}}},
     {"boxes", false, {{"{% hint style=\"info\" %}\n", 20000}}},
+    {"boxes with their ends",
+     false,
+     {{"{% hint %}\n", 10000},
+      {"{% endhint %}\n", 10000},
+      {"{{< note >}}\n", 10000},
+      {"{{< /note >}}\n", 10000}}},
+    {"boxes in one line", false, {{"{{% tab %}}", 20000}, {"a{{% /tab %}}", 20000}}},
+    {"alerts of a line", false, {{"{{< note >}}a{{< /note >}}\n", 20000}}},
+    {"alerts of includes", false, {{"{% include tip.html content=\"{{ a }}\" %}\n\n", 20000}}},
+    {"arguments", false, {{"{{< note ", 1}, {"a=b ", 1900}, {">}}a{{< /note >}}\n", 1}}},
+    {"links around words", false, {{"{{< button href=a >}}b {{< /button >}} c ", 20000}}},
+    {"examples of shortcodes", false, {{"`{{</* a */>}}` ", 20000}, {"    {{</* {{\n", 20000}}},
 };
 
 // Seconds of processor time from now until SIGPROF; 0 ends the wait.
@@ -189,14 +201,15 @@ static void render(const char *name, str text, bool plain, bool too_large)
     math_free(o.math);
 }
 
-// With what most have at once, and with what a page of MDX, a vault and GitBook have.
+// With what most have at once, and with what a page of MDX, a vault, GitBook and Hugo have.
 static void foreign_rows_end_in_time(void **state)
 {
     static const unsigned syntax[] = {
         MD_FOREIGN_BRACES | MD_FOREIGN_LIQUID | MD_FOREIGN_JSX | MD_FOREIGN_ATTRIBUTES |
             MD_FOREIGN_EMOJI | MD_FOREIGN_HTML,
         MD_FOREIGN_JSX | MD_FOREIGN_MDX, MD_FOREIGN_WIKI | MD_FOREIGN_BREAKS,
-        MD_FOREIGN_BRACES | MD_FOREIGN_GITBOOK};
+        MD_FOREIGN_BRACES | MD_FOREIGN_GITBOOK,
+        MD_FOREIGN_BRACES | MD_FOREIGN_ATTRIBUTES | MD_FOREIGN_SHORTCODES};
     (void)state;
     for (size_t i = 0; i < sizeof foreign_rows / sizeof *foreign_rows; i++) {
         buf text = BUF_INIT;

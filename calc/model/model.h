@@ -77,6 +77,17 @@ enum model_feature {
 #define HAS_UNUSED_MASK HAS_IN_WHOLE(45)  // for windows, made although no layer has one
 #define HAS_COUNTED_POSITIONS \
     HAS_IN_WHOLE(46)  // counted along a mask; the table has two rows before the first (OPT)
+#define HAS_NEW_CODE HAS_IN_WHOLE(50)  // modelled as transformers has it from 5.0 on alone
+#define HAS_COMPLEX_ROTARY \
+    HAS_IN_WHOLE(51)  // queries and keys are turned as complex numbers, in float32
+#define HAS_WIDE_SHARES HAS_IN_WHOLE(52)   // the router in float32, its shares times a number
+#define HAS_SHARE_GROUPS HAS_IN_WHOLE(53)  // experts outside of the best groups have no share
+#define HAS_TURNED_NORM \
+    HAS_IN_WHOLE(54)  // norms over each head of q and k come behind the rotation
+#define HAS_TURNED_COPY HAS_IN_WHOLE(55)   // copies of q and k in float32 are rotated
+#define HAS_WIDE_WEIGHT HAS_IN_WHOLE(56)   // RMSNorm's weight has a copy in float32
+#define HAS_SQUARED_RELU HAS_IN_WHOLE(57)  // the activation of a feed-forward part without a gate
+#define HAS_BEST_SHARES HAS_IN_WHOLE(58)   // shares among the chosen experts alone, in float32
 
 // What a version of a framework does; traits.def says which.
 enum model_trait {

@@ -45,6 +45,16 @@ static const struct only {
 #undef HF_ONLY
 };
 
+static const struct own_key {
+    unsigned family;
+    const char *hf, *field;
+} OWN_KEYS[] = {
+#define HF_KEY_OF(family, hf, field) {FAMILY_##family, hf, field},
+#include "calc/parse/hf_keys.def"
+#undef HF_KEY_OF
+    {family_COUNT, "", ""},
+};
+
 static const struct variant {
     unsigned family;
     const char *hf, *value;
@@ -250,6 +260,17 @@ static void read_variant(struct parse *p, const struct entry *e)
             *family = row->other;
 }
 
+// The field that a key means for this family alone; e's key is its name then.
+static bool find_own_key(const struct parse *p, struct entry *e)
+{
+    for (const struct own_key *row = OWN_KEYS; row->family != family_COUNT; row++)
+        if (row->family == p->v->config.family && span_is(e->key, row->hf)) {
+            e->key = span_of(row->field);
+            return true;
+        }
+    return false;
+}
+
 static int read_entry(struct parse *p, struct entry e)
 {
     e.key = inner(e.key);
@@ -267,14 +288,16 @@ static int read_entry(struct parse *p, struct entry e)
         facts_set(&p->v->facts, FACT_cached, "no", span_is(e.value, "false") ? 2 : 0);
     if (span_starts(e.key, "quantization_config."))
         return on_quantization(p, &e);
+    if (find_own_key(p, &e))
+        return parse_set_entry(p, &e);
+    for (size_t i = 0; i < sizeof ONLY / sizeof *ONLY; i++)
+        if (span_is(e.key, ONLY[i].hf) && only_here(p, &ONLY[i]))
+            return span_is(e.value, ONLY[i].value) ? VRAM_OK : not_modelled(p, &e);
     for (size_t i = 0; i < KEY_ROWS; i++)
         if (span_is(e.key, KEYS[i].hf)) {
             e.key = span_of(KEYS[i].field);
             return parse_set_entry(p, &e);
         }
-    for (size_t i = 0; i < sizeof ONLY / sizeof *ONLY; i++)
-        if (span_is(e.key, ONLY[i].hf) && only_here(p, &ONLY[i]))
-            return span_is(e.value, ONLY[i].value) ? VRAM_OK : not_modelled(p, &e);
     if (span_find(e.key, ".") < e.key.len || text_has_word(IGNORED, e.key.at, e.key.len))
         return VRAM_OK;
     return unknown_key(p, &e);

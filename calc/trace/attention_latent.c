@@ -94,7 +94,10 @@ struct value layer_attention_latent(struct graph *g, struct value x)
     struct value kv = layer_linear(g, x, P_KV_A, SHAPE_KV_LATENT);
     latent_split(g, kv, SHAPE_KV_CORE, SHAPE_KV_ROT, kv_part);
     struct value core = layer_rms_norm(g, kv_part[0], false, P_KV_A_NORM, SHAPE_TOKENS);
-    layer_rotary_latent(g, &q_part[1], &kv_part[1]);
+    if (g->m->features & HAS_COMPLEX_ROTARY)
+        layer_rotary_complex(g, &q_part[1], &kv_part[1]);
+    else
+        layer_rotary_latent(g, &q_part[1], &kv_part[1]);
     struct value query = latent_join(g, q_part[0], q_part[1]);
     latent_expand(g, core, kv_part[1], wide);
     struct value y = latent_attend(g, query, wide[0], wide[1]),

@@ -133,7 +133,8 @@ static struct heads llama_reshaped(struct graph *g, struct value part[3])
 // A query or key as it goes to the rotation. Uses x up.
 static struct value llama_head(struct graph *g, struct value x, uint16_t norm, uint8_t stats)
 {
-    return llama_turnable(g, llama_head_norm(g, x, norm, stats));
+    bool later = has(g, HAS_TURNED_NORM);
+    return llama_turnable(g, later ? x : llama_head_norm(g, x, norm, stats));
 }
 
 static struct value llama_values(struct graph *g, struct value x)
@@ -208,6 +209,10 @@ static void llama_rotate(struct graph *g, struct heads *h)
         return;
     if (llama_turns_part(g)) {
         layer_rotary_part(g, &h->q, &h->k);
+        return;
+    }
+    if (MODEL_IS_WHOLE && has(g, HAS_PAIR_ROTARY)) {
+        layer_rotary_pairs(g, &h->q, &h->k);
         return;
     }
     if (g->m->c.kernels) {
@@ -302,6 +307,10 @@ static struct value llama_attention(struct graph *g, struct value x)
         return layer_attention_latent(g, x);
     struct heads h = llama_project(g, x);
     llama_rotate(g, &h);
+    if (has(g, HAS_TURNED_NORM)) {
+        h.q = llama_head_norm(g, h.q, P_Q_NORM, SHAPE_Q_STATS);
+        h.k = llama_head_norm(g, h.k, P_K_NORM, SHAPE_KV_STATS);
+    }
     cache_keep(g, &h.k, &h.v);
     struct value y = model_has_eager_scores(g->m) ? llama_attend_eager(g, &h) : llama_attend(g, &h);
     struct value out[LORA_FUSED_OUTPUTS];

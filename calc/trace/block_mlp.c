@@ -93,7 +93,9 @@ struct value block_mlp(struct graph *g, struct value x)
         return mlp_gated(g, x);
     struct value wide = layer_linear(g, x, P_UP, SHAPE_FF);
     bool steps = g->m->c.family == FAMILY_PHI && graph_has(g, TRAIT_INNER_MODEL);
-    struct value active = steps ? layer_gelu_new(g, wide) : layer_activation(g, wide, true);
+    struct value active = has(g, HAS_SQUARED_RELU) ? layer_squared_relu(g, wide)
+                          : steps                  ? layer_gelu_new(g, wide)
+                                                   : layer_activation(g, wide, true);
     graph_drop(g, wide);
     struct value out = layer_linear(g, active, P_DOWN, SHAPE_U);
     graph_drop(g, active);

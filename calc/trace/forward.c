@@ -67,23 +67,42 @@ static struct value forward_embed_gpt(struct graph *g, uint32_t ids, struct valu
     return x;
 }
 
+// The page has no room for the other order, of transformers before 5.0.
+static bool forward_scales_first(const struct graph *g)
+{
+#ifdef __wasm__
+    (void)g;
+    return true;
+#else
+    return graph_has(g, TRAIT_SCALED_NAME);
+#endif
+}
+
+// Uses x up.
+static struct value forward_scaled(struct graph *g, struct value x)
+{
+    struct value scaled = layer_scale(g, x, ROLE_EMBED);
+    graph_drop(g, x);
+    return scaled;
+}
+
 // Rotary families: the token embedding alone; cosines and sines of the positions are made once.
 static struct value forward_embed_rotary(struct graph *g, uint32_t ids, struct value local[3])
 {
     if (graph_is_nanotron(g))
         return nanotron_embedding(g, ids);
     struct value x = lora_embed(g, ids, layer_embedding(g, ids, P_WTE, SHAPE_U));
+    bool scales = g->m->features & HAS_EMBEDDING_SCALE, first = forward_scales_first(g);
+    if (scales && first)
+        x = forward_scaled(g, x);
     if (graph_has(
             g,
             TRAIT_INNER_MODEL)) {  // inputs_embeds and position_ids, until the inner model returns
         local[1] = graph_copy(g, x);
         local[0] = graph_make(g, OP_ARANGE, ROLE_POSITIONS, PART_SELF, DT_I64, SHAPE_T);
     }
-    if (g->m->features & HAS_EMBEDDING_SCALE) {
-        struct value scaled = layer_scale(g, x, ROLE_EMBED);
-        graph_drop(g, x);
-        x = scaled;
-    }
+    if (scales && !first)
+        x = forward_scaled(g, x);
     if (model_has_eager_scores(g->m))
         attention_masks_open(g);
     if (model_makes_mask(g->m))

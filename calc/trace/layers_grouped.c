@@ -85,6 +85,20 @@ static struct routing route_best(struct graph *g, struct value x)
     return r;
 }
 
+// The same in float32. SRC: transformers models/granitemoe/modeling_granitemoe.py,
+// GraniteMoeTopKRouter.forward.
+static struct routing route_best_wide(struct graph *g, struct value x)
+{
+    struct value logits = layer_linear(g, x, P_ROUTER, SHAPE_ROUTER);
+    struct routing r = {.held = graph_to(g, logits, DT_F32, PART_UPCAST)};
+    graph_drop(g, logits);
+    struct value best = route_topk(g, r.held, &r.chosen), share = route_softmax(g, best);
+    r.weights = graph_to(g, share, x.dtype, PART_OUTPUT_CAST);
+    graph_drop(g, share);
+    graph_drop(g, best);
+    return r;
+}
+
 // In float32, where autocast does not take it back.
 static struct value route_wide(struct graph *g, struct value x)
 {
@@ -104,6 +118,39 @@ static struct value route_wide(struct graph *g, struct value x)
     graph_drop(g, wide_w);
     graph_drop(g, w);
     return out;
+}
+
+// masked_fill(~mask, 0.0): of the experts outside of the groups that are chosen. Uses share up.
+static struct value route_groups(struct graph *g, struct value share)
+{
+    uint32_t mask = graph_scratch(g, OP_EQ, ROLE_ROUTER, PART_MASK, DT_BYTE, SHAPE_ROUTER);
+    struct value out =
+        graph_make(g, OP_MASKED_FILL, ROLE_ROUTER, PART_SCALED, share.dtype, SHAPE_ROUTER);
+    if (graph_needs(g, share)) {
+        int32_t n = graph_node(g, NODE_MASKED_FILL, &out, 0);
+        graph_save(g, n, mask);
+        graph_edge(g, n, share);
+    }
+    tape_unref(g->t, mask);
+    graph_drop(g, share);
+    return out;
+}
+
+// Shares of all experts, of which the best are taken, times a number. SRC: transformers
+// models/deepseek_v2/modeling_deepseek_v2.py, DeepseekV2TopkRouter.forward.
+static struct routing route_wide_shares(struct graph *g, struct value x)
+{
+    struct routing r = {.held = route_wide(g, x)};
+    struct value wide = graph_to(g, r.held, DT_F32, PART_UPCAST);
+    struct value share = route_softmax(g, wide);
+    graph_drop(g, wide);
+    if (g->m->features & HAS_SHARE_GROUPS)
+        share = route_groups(g, share);
+    struct value best = route_topk(g, share, &r.chosen);
+    r.weights = layer_scale(g, best, ROLE_ROUTER);
+    graph_drop(g, best);
+    graph_drop(g, share);
+    return r;
 }
 
 // Each expert's own share; which are chosen goes by groups, in tensors that are gone again.
@@ -320,13 +367,23 @@ static struct value grouped_weighed(struct graph *g, struct value x, struct valu
     return out;
 }
 
+static struct routing route(struct graph *g, struct value x)
+{
+    uint64_t has = g->m->features;
+    if (has & HAS_SINKS)
+        return route_best(g, x);
+    if (has & HAS_BEST_SHARES)
+        return route_best_wide(g, x);
+    if (has & HAS_WIDE_SHARES)
+        return route_wide_shares(g, x);
+    return has & HAS_SIGMOID_ROUTER ? route_sigmoid(g, x) : route_shares(g, x);
+}
+
 struct value layer_experts_grouped(struct graph *g, struct value x, block_fn *shared)
 {
     bool first = g->m->features & HAS_SHARED_GATE;
     struct value beside = shared && first ? shared(g, x) : graph_none();
-    struct routing r = g->m->features & HAS_SINKS            ? route_best(g, x)
-                       : g->m->features & HAS_SIGMOID_ROUTER ? route_sigmoid(g, x)
-                                                             : route_shares(g, x);
+    struct routing r = route(g, x);
     struct value out = grouped_run(g, x, r.weights);
     if (shared) {
         struct value y = first ? grouped_weighed(g, x, beside) : shared(g, x);

@@ -70,9 +70,20 @@ static struct value rms_weighted(struct graph *g, struct value w, struct value x
     return out;
 }
 
+// weight.float() * x. SRC: transformers models/helium/modeling_helium.py, HeliumRMSNorm.forward.
+static struct value rms_weighted_wide(struct graph *g, struct value w, struct value x)
+{
+    struct value wide = graph_to(g, w, DT_F32, PART_UPCAST);
+    struct value out = rms_weighted(g, wide, x);
+    graph_drop(g, wide);
+    return out;
+}
+
 static bool norm_casts_late(const struct graph *g)
 {
     bool olmo = g->m->features & HAS_WIDE_NORM;
+    if (g->m->features & HAS_WIDE_WEIGHT)
+        return true;
     return (g->m->features & HAS_WIDE_SCALE) && !framework_goes(&g->m->c, BY_WIDE_SCALE) &&
            (!olmo || graph_has(g, TRAIT_LATE_CAST));
 }
@@ -92,7 +103,9 @@ struct value layer_rms_norm(struct graph *g, struct value x, bool global, uint16
     graph_drop(g, wide);
     struct value scaled = gemma ? gemma_scale(g, hat, w) : graph_none();
     bool late = norm_casts_late(g);
-    if (late)
+    if (g->m->features & HAS_WIDE_WEIGHT)
+        scaled = rms_weighted_wide(g, w, hat);
+    else if (late)
         scaled = rms_weighted(g, w, hat);
     struct value low = graph_to(g, gemma || late ? scaled : hat, x.dtype, PART_OUTPUT_CAST);
     struct value out = gemma || late ? graph_copy(g, low) : rms_weighted(g, w, low);
@@ -109,6 +122,23 @@ struct value layer_activation(struct graph *g, struct value x, bool gelu)
     return layer_unary(g, x, gelu ? OP_GELU : OP_SILU, gelu ? NODE_GELU : NODE_SILU, ROLE_ACT,
                        PART_OUTPUT, x.shape, SAVES_INPUT);
 }
+
+#ifndef __wasm__
+// square(relu(x)), which autocast has in float32. SRC: transformers
+// src/transformers/activations.py, ReLUSquaredActivation.
+struct value layer_squared_relu(struct graph *g, struct value x)
+{
+    struct value positive =
+        layer_unary(g, x, OP_RELU, NODE_RELU, ROLE_ACT, PART_SCALED, x.shape, SAVES_RESULT);
+    struct value wide =
+        g->autocast ? graph_to(g, positive, DT_F32, PART_UPCAST) : graph_copy(g, positive);
+    struct value out =
+        layer_unary(g, wide, OP_POW, NODE_POW, ROLE_ACT, PART_OUTPUT, x.shape, SAVES_INPUT);
+    graph_drop(g, wide);
+    graph_drop(g, positive);
+    return out;
+}
+#endif
 
 // NewGELUActivation: 0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x ** 3))), one operation
 // after the other. SRC: transformers src/transformers/activations.py.

@@ -122,6 +122,44 @@ void layer_rotary_part(struct graph *g, struct value *q, struct value *k)
     graph_drop(g, sin);
 }
 
+// rotate_half takes neighbours; ERNIE's takes copies in float32 of what goes into the products.
+static struct value rotary_neighbours(struct graph *g, struct value x, const struct value by[2])
+{
+    uint8_t dtype = g->m->features & HAS_TURNED_COPY ? DT_F32 : x.dtype;
+    uint8_t half = x.shape == SHAPE_Q ? SHAPE_Q_HALF : SHAPE_KV_HALF;
+    struct value wide = graph_to(g, x, dtype, PART_UPCAST);
+    struct value straight = layer_mul(g, wide, by[0], x.role, PART_SCALED);
+    graph_drop(g, wide);
+    struct value turned = rotate_half(g, x, half);
+    wide = graph_to(g, turned, dtype, PART_UPCAST);
+    graph_drop(g, turned);
+    struct value crossed = layer_mul(g, wide, by[1], x.role, PART_SCALED);
+    graph_drop(g, wide);
+    struct value out = layer_add(g, straight, crossed, x.role);
+    graph_drop(g, straight);
+    graph_drop(g, crossed);
+    return out;
+}
+
+// SRC: transformers models/{helium,ernie4_5}/modeling_*.py, apply_rotary_pos_emb.
+void layer_rotary_pairs(struct graph *g, struct value *q, struct value *k)
+{
+    struct value by[2] = {layer_copy(g, g->cos), layer_copy(g, g->sin)};
+    struct value *const both[2] = {q, k};
+    struct value turned[2], out[2];
+    bool back = g->m->features & HAS_TURNED_COPY;
+    for (unsigned i = 0; i < 2; i++)
+        turned[i] = rotary_neighbours(g, *both[i], by);
+    for (unsigned i = 0; i < 2; i++)
+        out[i] = graph_to(g, turned[i], back ? both[i]->dtype : turned[i].dtype, PART_OUTPUT_CAST);
+    for (unsigned i = 0; i < 2; i++) {
+        graph_drop(g, turned[i]);
+        graph_drop(g, *both[i]);
+        graph_drop(g, by[i]);
+        *both[i] = out[i];
+    }
+}
+
 // cat(a * cos - b * sin, b * cos + a * sin). Uses a and b up.
 static struct value rotary_pair(struct graph *g, struct value a, struct value b, uint8_t shape)
 {
@@ -145,6 +183,29 @@ void layer_rotary_latent(struct graph *g, struct value *q, struct value *k)
     *k = k_new;
 }
 
+// type_as(xq_ * freqs_cis): the product is of as many numbers of float32 as the part has.
+static struct value rotary_complex(struct graph *g, struct value wide, uint8_t dtype)
+{
+    struct value product = layer_mul(g, wide, g->cos, wide.role, PART_SCALED);
+    struct value out = graph_to(g, product, dtype, PART_OUTPUT_CAST);
+    graph_drop(g, product);
+    return out;
+}
+
+// SRC: transformers models/deepseek_v2/modeling_deepseek_v2.py, apply_rotary_emb.
+void layer_rotary_complex(struct graph *g, struct value *q, struct value *k)
+{
+    struct value old[2] = {*q, *k}, wide[2];
+    for (unsigned i = 0; i < 2; i++)
+        wide[i] = graph_to(g, old[i], DT_F32, PART_UPCAST);
+    *q = rotary_complex(g, wide[0], old[0].dtype);
+    *k = rotary_complex(g, wide[1], old[1].dtype);
+    for (unsigned i = 0; i < 2; i++) {
+        graph_drop(g, wide[i]);
+        graph_drop(g, old[i]);
+    }
+}
+
 // LlamaRotaryEmbedding.forward: angles of the positions in float32, their cosines and sines times a
 // factor, in the format of the hidden states.
 static struct value rope_half(struct graph *g, enum op op, uint8_t shape)
@@ -153,6 +214,23 @@ static struct value rope_half(struct graph *g, enum op op, uint8_t shape)
     struct value scaled = graph_make(g, OP_MUL, ROLE_ROTARY, PART_SCALED, DT_F32, shape);
     tape_unref(g->t, plain);
     return scaled;
+}
+
+// polar(ones, angles) times a factor. SRC: transformers
+// models/deepseek_v2/modeling_deepseek_v2.py, DeepseekV2RotaryEmbedding.forward.
+static void rope_complex(struct graph *g)
+{
+    uint32_t positions = graph_scratch(g, OP_TO_COPY, ROLE_ROTARY, PART_UPCAST, DT_F32, SHAPE_T);
+    uint32_t angles = graph_scratch(g, OP_MUL, ROLE_ROTARY, PART_SCRATCH, DT_F32, SHAPE_ROPE_HALF);
+    tape_unref(g->t, positions);
+    uint32_t ones =
+        graph_scratch(g, OP_ONES_LIKE, ROLE_ROTARY, PART_SCRATCH, DT_F32, SHAPE_ROPE_HALF);
+    uint32_t polar = graph_scratch(g, OP_COS, ROLE_ROTARY, PART_SCRATCH, DT_F32, SHAPE_ROPE);
+    tape_unref(g->t, ones);
+    g->cos = graph_make(g, OP_MUL, ROLE_ROTARY, PART_SELF, DT_F32, SHAPE_ROPE);
+    g->sin = graph_none();
+    tape_unref(g->t, polar);
+    tape_unref(g->t, angles);
 }
 
 static void rope_transformers(struct graph *g)
@@ -181,6 +259,10 @@ void layer_rope_open(struct graph *g)
     if (framework_goes(&g->m->c, BY_COMPLEX_ANGLES)) {
         g->cos = g->sin =
             (struct value){TAPE_NONE, GRAPH_NO_NODE, 0, g->residual, SHAPE_ROPE, ROLE_ROTARY};
+        return;
+    }
+    if (g->m->features & HAS_COMPLEX_ROTARY) {
+        rope_complex(g);
         return;
     }
     if (graph_has(g, TRAIT_INNER_MODEL)) {

@@ -11,9 +11,13 @@ void layer_rope_close(struct graph *g);
 
 struct value layer_rotary(struct graph *g, struct value x, uint8_t half);
 
-// Turns pairs of neighbours of *q and of the one key *k; the results have the halves apart. Uses
-// both up.
+// Turns pairs of neighbours of *q and of the one key *k; the results have the halves apart, but for
+// the complex form. Uses both up.
 void layer_rotary_latent(struct graph *g, struct value *q, struct value *k);
+void layer_rotary_complex(struct graph *g, struct value *q, struct value *k);
+
+// The same of all heads of queries and keys, which stay neighbours.
+void layer_rotary_pairs(struct graph *g, struct value *q, struct value *k);
 
 // Turns a part of each head and puts the rest behind it. Uses *q and *k up, and makes the new ones.
 void layer_rotary_part(struct graph *g, struct value *q, struct value *k);

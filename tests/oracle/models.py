@@ -168,6 +168,45 @@ WIDTHS = {
     "llama_bias": dict(model_type="llama", vocab_size=128256, hidden_size=2048, intermediate_size=8192,
                        num_attention_heads=32, num_key_value_heads=8, head_dim=64, max_position_embeddings=131072,
                        attention_bias=True, tie_word_embeddings=True),
+    # deepseek-ai/DeepSeek-V2-Lite
+    "deepseek_v2": dict(model_type="deepseek_v2", vocab_size=102400, hidden_size=2048, intermediate_size=10944,
+                        moe_intermediate_size=1408, num_attention_heads=16, num_key_value_heads=16,
+                        n_routed_experts=64, num_experts_per_tok=6, n_shared_experts=2, n_group=1, topk_group=1,
+                        topk_method="greedy", q_lora_rank=None, kv_lora_rank=512, qk_rope_head_dim=64,
+                        qk_nope_head_dim=128, v_head_dim=128, first_k_dense_replace=1,
+                        max_position_embeddings=163840, tie_word_embeddings=False),
+    # deepseek-ai/DeepSeek-V2, with 16 experts for 160, in 4 groups for 8
+    "deepseek_v2_groups": dict(model_type="deepseek_v2", vocab_size=102400, hidden_size=5120, intermediate_size=12288,
+                               moe_intermediate_size=1536, num_attention_heads=128, num_key_value_heads=128,
+                               n_routed_experts=16, num_experts_per_tok=6, n_shared_experts=2, n_group=4, topk_group=3,
+                               topk_method="group_limited_greedy", routed_scaling_factor=16.0, q_lora_rank=1536,
+                               kv_lora_rank=512, qk_rope_head_dim=64, qk_nope_head_dim=128, v_head_dim=128,
+                               first_k_dense_replace=1, max_position_embeddings=163840, tie_word_embeddings=False),
+    # tencent/Hunyuan-1.8B-Instruct
+    "hunyuan_v1_dense": dict(model_type="hunyuan_v1_dense", vocab_size=120818, hidden_size=2048, intermediate_size=6144,
+                             num_attention_heads=16, num_key_value_heads=4, head_dim=128,
+                             max_position_embeddings=262144, tie_word_embeddings=True),
+    # baidu/ERNIE-4.5-0.3B-PT
+    "ernie4_5": dict(model_type="ernie4_5", vocab_size=103424, hidden_size=1024, intermediate_size=3072,
+                     num_attention_heads=16, num_key_value_heads=2, head_dim=128, max_position_embeddings=131072,
+                     use_bias=False, tie_word_embeddings=True),
+    # the same with the biases that a config.json may ask for
+    "ernie4_5_bias": dict(model_type="ernie4_5", vocab_size=103424, hidden_size=1024, intermediate_size=3072,
+                          num_attention_heads=16, num_key_value_heads=2, head_dim=128, max_position_embeddings=131072,
+                          use_bias=True, tie_word_embeddings=True),
+    # kyutai/helium-1-preview-2b
+    "helium": dict(model_type="helium", vocab_size=48000, hidden_size=2560, intermediate_size=7040,
+                   num_attention_heads=20, num_key_value_heads=20, head_dim=128, max_position_embeddings=4096,
+                   tie_word_embeddings=False),
+    # arcee-ai/AFM-4.5B
+    "arcee": dict(model_type="arcee", vocab_size=128004, hidden_size=2560, intermediate_size=18432,
+                  num_attention_heads=20, num_key_value_heads=4, head_dim=128, max_position_embeddings=65536,
+                  tie_word_embeddings=False),
+    # ibm-granite/granite-3.1-1b-a400m-base
+    "granitemoe": dict(model_type="granitemoe", vocab_size=49155, hidden_size=1024, intermediate_size=512,
+                       num_attention_heads=16, num_key_value_heads=8, num_local_experts=32, num_experts_per_tok=8,
+                       max_position_embeddings=131072, embedding_multiplier=12.0, logits_scaling=6.0,
+                       residual_multiplier=0.22, attention_multiplier=0.015625, tie_word_embeddings=True),
     # google/gemma-3-4b-it, of whose rotary and window the 4b's own file says what the class does not
     "gemma3_4b": dict(model_type="gemma3", vocab_size=262208, hidden_size=2560, intermediate_size=10240,
                       num_attention_heads=8, num_key_value_heads=4, head_dim=256, max_position_embeddings=131072,

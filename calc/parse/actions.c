@@ -273,6 +273,13 @@ static int on_stage(struct parse *p, const char *map, const struct entry *e, str
     return VRAM_OK;
 }
 
+// A length that counts where none of the map's keys is there.
+static int on_cut(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
+{
+    (void)as;
+    return any_pair(p, map) ? VRAM_OK : set(p, e, "seq_len", e->value);
+}
+
 // nanotron refuses a key that its LlamaConfig has not: with one, the file is of another model. Said
 // once. SRC: nanotron config/config.py, strict=True; config/models_config.py.
 static int on_other_model(struct parse *p, const char *map, const struct entry *e,
@@ -470,7 +477,8 @@ int action_run(struct parse *p, const char *name, const char *map, const struct 
                    {"other_model", on_other_model},
                    {"bits", action_bits},
                    {"deepspeed", on_deepspeed},
-                   {"both_lengths", on_both_lengths}};
+                   {"both_lengths", on_both_lengths},
+                   {"cut", on_cut}};
     as->format = FORMAT_NONE;
     as->e = *e;
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)

@@ -35,6 +35,8 @@ struct command {
     size_t run_from, run_to;        // pairs of the run that was found
     uint32_t run_line;              // 0: none yet
     struct shell_word stranger;  // a program that trains by its launcher or name, and is not known
+    struct shell_word script;    // a file of commands that is started; not known: several are
+    unsigned within;             // of scripts within commands
 };
 
 // Before the keys of what a launcher is told, and of marks.
@@ -87,6 +89,14 @@ struct span command_value(struct shell_word w);
 bool command_is_pair(struct shell_word w);
 
 bool command_is_key(struct span key, const char *words);
+
+// ---- scripts within --------------------------------------------------------------------------
+
+// The commands that a shell is given as a word, as they stand in the script; empty: there are none.
+struct span command_within(struct command *c);
+
+// Takes down the file of commands that the command starts, if it starts one.
+void command_meet_script(struct command *c);
 
 // ---- launchers -------------------------------------------------------------------------------
 

@@ -27,14 +27,19 @@ static message_id settings_first(const struct command *c, const struct program *
                                                                  : MESSAGE_file_first;
 }
 
-// Settings that the command names and that are not read here. They are asked for where nothing was
-// given before.
+// Files that are not read here are asked for where nothing was given before.
+static int ask_for(struct command *c, message_id id, struct span value, size_t at)
+{
+    err_set(&c->p->v->err, id, pairs_pos(c->out, c->p->file, at), NO_FIELD,
+            ARGS(arg_part("value", value.at, value.len)));
+    return parse_report(c->p);
+}
+
+// Settings that the command names.
 static int on_config(struct command *c, const struct program *program, struct span value, size_t at)
 {
     struct vram *v = c->p->v;
-    bool given = v->facts.trainer;
-    for (size_t i = 0; i < CONFIG_FIELD_COUNT; i++)
-        given = given || v->places[i].line;
+    bool given = parse_is_given(c->p);
     value = span_is(value, PAIRS_NOT_LITERAL) ? command_source(c, at) : value;
     message_id id = settings_first(c, program, value);
     c->has_config = id != MESSAGE_function_first;
@@ -43,11 +48,7 @@ static int on_config(struct command *c, const struct program *program, struct sp
                    ARGS(arg_part("value", value.at, value.len)));
         return VRAM_OK;
     }
-    if (given)
-        return VRAM_OK;
-    err_set(&v->err, id, pairs_pos(c->out, c->p->file, at), NO_FIELD,
-            ARGS(arg_part("value", value.at, value.len)));
-    return parse_report(c->p);
+    return given ? VRAM_OK : ask_for(c, id, value, at);
 }
 
 // ---- the program -----------------------------------------------------------------------------
@@ -352,21 +353,58 @@ static bool read_from(struct command *c, size_t i, int *rc)
     return false;
 }
 
+static int read_command(struct command *c);
+
+// The commands of a text within this one.
+static int read_script(struct command *c, struct span source)
+{
+    const char *at = c->s.at, *end = c->s.end;
+    int rc = VRAM_OK;
+    c->s.at = source.at;
+    c->s.end = source.at + source.len;
+    c->s.quoted = source.at[-1] == '"';
+    c->within++;
+    while (rc == VRAM_OK && shell_next(&c->s, &rc) && rc == VRAM_OK && !c->p->ended)
+        rc = read_command(c);
+    c->within--;
+    c->s.at = at;
+    c->s.end = end;
+    c->s.quoted = false;
+    return rc;
+}
+
 // A launcher stands behind other words: sudo, srun, a scheduler's command, which ends in `--`.
 static int read_command(struct command *c)
 {
+    enum { DEEP = 3 };
     size_t last = 0;
     int rc = VRAM_OK;
     c->from = c->out->count;
     c->count = c->s.count;
+    struct span source = command_within(c);
+    if (source.len > 0 && c->within < DEEP)
+        return read_script(c, source);
     for (size_t i = 0; i < c->count; i++)
         if (span_is(command_word(c, i)->text, "--") && i + 1 < c->count)
             last = i + 1;
     c->each = c->nodes = (struct shell_word){{"", 0}, 0, true};
     c->included = 0;
-    if (!read_from(c, last, &rc) && last > 0)
-        read_from(c, 0, &rc);  // the `--` was the program's own
+    if (!read_from(c, last, &rc) && (last == 0 || !read_from(c, 0, &rc)))
+        command_meet_script(c);  // a `--` was the program's own
     return rc;
+}
+
+// A script without a run of its own: another one's, which is read before it.
+static int no_run(struct command *c)
+{
+    struct shell_word script = c->script;
+    if (c->stranger.text.len > 0)
+        return not_modelled(c, c->stranger.at, c->stranger.at);
+    if (script.text.len == 0 || !script.known)
+        return err_set(&c->p->v->err, MESSAGE_no_command, (struct err_pos){c->p->file, 1, 1},
+                       NO_FIELD, NO_ARGS);
+    c->p->delegated = parse_is_given(c->p);
+    return c->p->delegated ? VRAM_OK : ask_for(c, MESSAGE_file_first, script.text, script.at);
 }
 
 int read_command_line(struct parse *p, struct pair_list *out)
@@ -379,11 +417,7 @@ int read_command_line(struct parse *p, struct pair_list *out)
         rc = read_command(&c);
     if (rc != VRAM_OK)
         return rc;
-    bool none = c.run_line == 0 && !err_is_set(&p->first);
-    if (none && c.stranger.text.len > 0)
-        rc = not_modelled(&c, c.stranger.at, c.stranger.at);
-    else if (none)
-        rc = err_set(&p->v->err, MESSAGE_no_command, (struct err_pos){p->file, 1, 1}, NO_FIELD,
-                     NO_ARGS);
+    if (c.run_line == 0 && !err_is_set(&p->first))
+        rc = no_run(&c);
     return rc == VRAM_OK && out->failed ? handle_no_memory(p->v) : rc;
 }

@@ -6,6 +6,7 @@
 #include "calc/base/text.h"
 #include "calc/parse/foreign.h"
 #include "calc/parse/formats.h"
+#include "calc/parse/python_settings.h"
 
 enum { LOOK = 65536 };
 
@@ -216,9 +217,18 @@ static bool sets_something(const struct parse *p)
     return known > 0 && 3 * known >= bound;
 }
 
-// Python of which nothing is read, for want of a call or a setting.
+// Python of which nothing is read, for want of a call or a setting; what it reads itself is asked
+// for.
 static int no_training_call(struct parse *p)
 {
+    struct span file = python_settings((struct span){p->text, p->len});
+    p->delegated = file.len > 0 && parse_is_given(p);
+    if (p->delegated)
+        return VRAM_OK;
+    if (file.len > 0)
+        return err_set(&p->v->err, MESSAGE_file_first,
+                       err_pos_of(p->file, p->text, (size_t)(file.at - p->text)), NO_FIELD,
+                       ARGS(arg_part("value", file.at, file.len)));
     return err_set(&p->v->err, MESSAGE_no_training_call, (struct err_pos){p->file, 1, 1}, NO_FIELD,
                    NO_ARGS);
 }
@@ -234,14 +244,15 @@ enum vram_kind kind_recognize(struct parse *p, struct pair_list *pairs)
     }
     if (language == LINES || language == PYTHON || language == LOG)
         return plain[language];
-    if (read_language(p, language, pairs) != VRAM_OK || err_is_set(&p->first))
+    if (read_language(p, language, pairs) != VRAM_OK || err_is_set(&p->first) || p->delegated)
         return VRAM_KIND_AUTO;
     if ((language == TREE || language == TOML) && foreign_named(p))
         return VRAM_KIND_AUTO;
     enum vram_kind kind = kind_of_pairs(p);
     if (language == CALLS && (kind == VRAM_KIND_FLAT || kind == VRAM_KIND_AUTO)) {
         no_training_call(p);
-        return VRAM_KIND_AUTO;
+        // adapters and how the model is loaded stand beside the settings of a file
+        return p->delegated ? kind_of_format(FORMAT_TRAINER) : VRAM_KIND_AUTO;
     }
     return kind;
 }
@@ -303,6 +314,8 @@ static int read_text(struct parse *p, enum vram_kind kind, struct pair_list *pai
     int rc;
     if (kind == VRAM_KIND_AUTO) {
         kind = kind_recognize(p, pairs);
+        if (kind == VRAM_KIND_AUTO && p->delegated)
+            return VRAM_OK;
         if (kind == VRAM_KIND_AUTO && (err_is_set(&p->v->err) || err_is_set(&p->first)))
             return p->v->err.out.code;
         if (kind == VRAM_KIND_FLAT && language == TREE && p->text[0] != '{' && !named(p, ".json"))

@@ -131,6 +131,14 @@ int parse_set(struct parse *p, struct span key, struct span value)
     return parse_set_entry(p, &e);
 }
 
+bool parse_is_given(const struct parse *p)
+{
+    bool given = p->v->facts.trainer;
+    for (size_t i = 0; i < CONFIG_FIELD_COUNT; i++)
+        given = given || p->v->places[i].line;
+    return given;
+}
+
 // ---- errors ----------------------------------------------------------------------------------
 
 int parse_report(struct parse *p)

@@ -35,6 +35,7 @@ struct parse {
     unsigned unknown;             // keys that no table has
     struct span unknown_section;  // the last one that was named
     bool other_model;             // a key of a model that is not read was named
+    bool delegated;               // what it says is in a file that was read before
     bool ended;                   // what follows cannot be told apart: reading stops
 };
 
@@ -64,6 +65,9 @@ void parse_warn(struct parse *p, message_id id, struct err_pos pos, struct args 
 
 // One or two letters wrong in one place.
 bool parse_is_slip(struct span a, struct span b);
+
+// Whether anything was said before this text.
+bool parse_is_given(const struct parse *p);
 
 // Sets a field; keys of training that do not touch memory are read over. Takes the text as it is.
 int parse_set(struct parse *p, struct span key, struct span value);

@@ -5,6 +5,7 @@
 #include "calc/parse/pairs.h"
 
 #include "calc/base/text.h"
+#include "calc/parse/python_choice.h"
 #include "calc/parse/python_find.h"
 #include "calc/parse/python_names.h"
 
@@ -14,7 +15,10 @@ struct calls {
     const char *at, *end;
     struct python_names names;
     bool seen[PYTHON_CALLS];
-    bool spread;  // **more: arguments that are not here
+    bool spread;         // **more: arguments that are not here
+    uint64_t cut;        // tokens that tokenizers cut texts to, the most; 0: none does
+    const char *cut_at;  // where that is said; NULL: nowhere
+    bool cut_known;
 };
 
 // ---- values ----------------------------------------------------------------------------------
@@ -86,7 +90,15 @@ static int expression(struct calls *c, struct span *text, char buf[PY_NUMBER])
             c->p, MESSAGE_default_read, pairs_pos(c->out, c->p->file, place(c, start)),
             ARGS(arg_part("name", v.of.at, v.of.len), arg_part("value", text->at, text->len)));
     if (text->len == 0 && v.kind == PY_UNKNOWN) {
-        source = source_of(c, source);
+        bool holds;
+        source = python_chosen(&c->names, source_of(c, source));
+        const char *end = source.at + source.len;
+        if (py_eval(&names, true, source.at, end, &v, &error) == end && !error.at)
+            *text = py_text(buf, &v, source);
+        if (text->len == 0 && python_holds(&c->names, source, &holds))
+            *text = span_of(holds ? "true" : "false");
+    }
+    if (text->len == 0 && v.kind == PY_UNKNOWN) {
         size_t n = name_of_library(source);
         *text = n ? span_skip(source, n) : span_of(PAIRS_NOT_LITERAL);
     }
@@ -95,6 +107,7 @@ static int expression(struct calls *c, struct span *text, char buf[PY_NUMBER])
 
 static int argument(struct calls *c, struct span name, const char *name_at, int depth);
 static bool skip_quiet(struct calls *c);
+static size_t bracket(char c, size_t depth);
 
 // To behind the bracket that is open at c->at, over all that is in it.
 static void leave(struct calls *c)
@@ -311,6 +324,76 @@ static int read_call(struct calls *c, const struct python_call *call, size_t row
     return rc;
 }
 
+// ---- tokenizers ------------------------------------------------------------------------------
+
+// Behind the bracket of tokenizer(, self.tokenizer.encode_plus(, processor.tokenizer( at the
+// beginning of a word; NULL: it is none of them.
+static const char *tokenizer_call(const char *begin, const char *at, const char *end)
+{
+    const char *word = at;
+    if (at > begin && (python_is_name_byte(at[-1]) || at[-1] == '.'))
+        return NULL;
+    while (at < end && (python_is_name_byte(*at) || *at == '.'))
+        at++;
+    struct span path = {word, (size_t)(at - word)};
+    bool here = at < end && *at == '(' && span_find(path, "tokenizer") < path.len &&
+                span_find(path, "from_pretrained") == path.len;
+    return here ? at + 1 : NULL;
+}
+
+// max_length=512 among the arguments of a tokenizer's call.
+static int read_tokenizer(struct calls *c, const char *inside)
+{
+    static const char name[] = "max_length";
+    const char *before = c->at;
+    char buf[PY_NUMBER];
+    struct span text;
+    uint64_t tokens;
+    bool overflow;
+    int rc = VRAM_OK;
+    size_t depth = 1;
+    for (c->at = inside; c->at < c->end && depth > 0;) {
+        bool begins = depth == 1 && !python_is_name_byte(c->at[-1]);
+        struct span here = {c->at, (size_t)(c->end - c->at)};
+        if (begins && span_starts(here, name) && span_is(argument_name(c), name)) {
+            blank(c);
+            const char *at = c->at;
+            rc = expression(c, &text, buf);
+            message_clear(&c->p->v->err);
+            bool known = rc == VRAM_OK && text_to_u64(text.at, text.len, &tokens, &overflow);
+            if (!c->cut_at || !known || (c->cut_known && tokens > c->cut)) {
+                c->cut = known ? tokens : 0;
+                c->cut_known = known && (c->cut_known || !c->cut_at);
+                c->cut_at = at;
+            }
+            break;
+        }
+        if (skip_quiet(c))
+            continue;
+        depth = bracket(*c->at++, depth);
+    }
+    c->at = before;
+    return rc == VRAM_ENOMEM ? rc : VRAM_OK;
+}
+
+// What texts are cut to, as a key.
+static void add_cut(struct calls *c)
+{
+    char digits[24];
+    size_t at = sizeof digits;
+    if (!c->cut_at)
+        return;
+    for (uint64_t rest = c->cut; rest > 0; rest /= 10)
+        digits[--at] = (char)('0' + rest % 10);
+    struct span number = {digits + at, sizeof digits - at};
+    size_t before = pairs_enter(c->out, span_of("tokenizer.max_length"));
+    if (before == SIZE_MAX)
+        return;
+    pairs_add(c->out, c->cut_known && c->cut ? number : span_of(PAIRS_NOT_LITERAL),
+              place(c, c->cut_at), place(c, c->cut_at));
+    pairs_leave(c->out, before);
+}
+
 // Over a string or a comment at c->at. false: there is none.
 static bool skip_quiet(struct calls *c)
 {
@@ -375,8 +458,11 @@ static int walk(struct calls *c, bool reads)
         else if (call) {
             rc = read_call(c, call, number);
             depth += c->at[-1] == '(';
-        } else if (!skip_quiet(c))
+        } else if (!skip_quiet(c)) {
+            const char *inside = reads ? tokenizer_call(begin, c->at, c->end) : NULL;
+            rc = inside ? read_tokenizer(c, inside) : rc;
             depth = bracket(*c->at++, depth);
+        }
     }
     return rc;
 }
@@ -390,7 +476,9 @@ int read_calls(struct parse *p, struct pair_list *out)
     walk(&c, false);
     python_names_again(&c.names);
     int rc = walk(&c, true);
-    if (rc == VRAM_OK)
+    if (rc == VRAM_OK) {
         drop_unused(&c);
+        add_cut(&c);
+    }
     return out->failed ? handle_no_memory(p->v) : rc;
 }

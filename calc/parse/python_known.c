@@ -1,5 +1,5 @@
 // Owns the calls of Python that are as good as literals: int("4"), os.getenv("N", "4"),
-// field(default=4).
+// field(default=4), torch.cuda.is_bf16_supported().
 
 #include "calc/parse/python_known.h"
 
@@ -17,7 +17,13 @@ static const struct {
              {"os.environ.get", PYTHON_DEFAULT},
              {"environ.get", PYTHON_DEFAULT},
              {"field", PYTHON_FIELD},
-             {"dataclasses.field", PYTHON_FIELD}};
+             {"dataclasses.field", PYTHON_FIELD},
+             {"torch.cuda.is_available", PYTHON_TRUE},
+             {"torch.cuda.is_bf16_supported", PYTHON_TRUE},
+             {"is_bf16_supported", PYTHON_TRUE},
+             {"is_bfloat16_supported", PYTHON_TRUE},
+             {"is_torch_bf16_gpu_available", PYTHON_TRUE},
+             {"torch.backends.mps.is_available", PYTHON_FALSE}};
 
 enum python_known python_known(struct span path)
 {
@@ -59,6 +65,10 @@ static struct py_value py_convert(enum python_known call, struct py_value v)
 struct py_value python_known_value(enum python_known call, const struct py_arguments *a,
                                    struct span *of)
 {
+    if (call == PYTHON_TRUE || call == PYTHON_FALSE)
+        return a->count || a->has_fallback
+                   ? py_of(PY_UNKNOWN)
+                   : (struct py_value){.kind = PY_BOOL, .i = call == PYTHON_TRUE};
     if (call == PYTHON_FIELD)
         return a->has_fallback && !a->count ? a->fallback : py_of(PY_UNKNOWN);
     if (call != PYTHON_DEFAULT)

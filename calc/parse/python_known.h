@@ -1,5 +1,5 @@
-// Calls in Python whose value their literal arguments say: conversions, and defaults of the
-// environment and of dataclasses.
+// Calls in Python whose value their literal arguments say: conversions, defaults of the environment
+// and of dataclasses, what is asked of the card.
 
 #ifndef CALC_PYTHON_KNOWN_H
 #define CALC_PYTHON_KNOWN_H
@@ -13,7 +13,9 @@ enum python_known {
     PYTHON_BOOL,
     PYTHON_STR,
     PYTHON_DEFAULT,
-    PYTHON_FIELD
+    PYTHON_FIELD,
+    PYTHON_TRUE,  // on a card that knows bfloat16, which float16 is as large as
+    PYTHON_FALSE
 };
 
 // The arguments of a call: the first two in their order, and `default`.

@@ -38,9 +38,27 @@ static void bind(struct shell *s, struct shell_name b)
 
 // ---- commands --------------------------------------------------------------------------------
 
+// bash <<EOF, cat >train.sh <<EOF: the text is commands.
+static bool here_is_script(const struct shell *s)
+{
+    static const char *const ends[] = {".sh", ".bash", ".slurm", ".sbatch"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t n = text_len(ends[i]);
+        if (s->target.len >= n && span_is(span_skip(s->target, s->target.len - n), ends[i]))
+            return true;
+    }
+    for (size_t i = 0; i < s->count; i++)
+        if (text_has_word("bash sh zsh sbatch srun qsub", s->words[i].text.at,
+                          s->words[i].text.len))
+            return true;
+    return false;
+}
+
 // Behind the line of a <<: to the line that ends it.
 static void skip_here(struct shell *s)
 {
+    if (here_is_script(s))
+        s->here.len = 0;
     while (s->here.len > 0 && s->at < s->end) {
         struct span line = {s->at, span_find(rest(s), "\n")};
         s->at += line.len + (s->at + line.len < s->end);
@@ -164,7 +182,7 @@ static void take_bindings(struct shell *s)
 static int read_command(struct shell *s)
 {
     int rc = VRAM_OK;
-    s->count = 0;
+    s->count = s->target.len = 0;
     s->name_count = s->kept;
     while (rc == VRAM_OK && s->at < s->end) {
         char c = *s->at;

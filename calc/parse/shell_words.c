@@ -219,13 +219,20 @@ static void backquote(struct shell *s)
 
 // ---- words -----------------------------------------------------------------------------------
 
+// \" ends what \" began.
+static bool closes(const struct shell *s, char quote)
+{
+    bool escaped = s->quoted && quote == '"' && s->end - s->at > 1 && *s->at == '\\';
+    return *s->at == quote || (escaped && s->at[1] == quote);
+}
+
 static int quotes(struct shell *s)
 {
     char quote = *s->at;
     const char *open = s->at++;
     int rc = VRAM_OK;
     begin(s, open);
-    while (rc == VRAM_OK && s->at < s->end && *s->at != quote) {
+    while (rc == VRAM_OK && s->at < s->end && !closes(s, quote)) {
         if (quote == '"' && *s->at == '\\' && s->end - s->at > 1) {
             s->at++;
             if (*s->at != '\n')
@@ -242,6 +249,7 @@ static int quotes(struct shell *s)
         return err_set(&s->p->v->err, MESSAGE_open_quote,
                        pairs_pos(s->out, s->p->file, (size_t)(open - s->p->text)), NO_FIELD,
                        NO_ARGS);
+    s->at += rc == VRAM_OK && *s->at != quote;
     s->at += s->at < s->end;
     return rc;
 }
@@ -277,7 +285,8 @@ static bool placeholder(struct shell *s)
 // > file, 2>&1, <<EOF: no words. The text behind << begins with the next line.
 static void redirect(struct shell *s)
 {
-    bool here = s->end - s->at > 2 && s->at[0] == '<' && s->at[1] == '<' && s->at[2] != '<';
+    bool out = *s->at == '>',
+         here = s->end - s->at > 2 && s->at[0] == '<' && s->at[1] == '<' && s->at[2] != '<';
     while (s->at < s->end &&
            (*s->at == '<' || *s->at == '>' || *s->at == '&' || *s->at == '-' || is_blank(*s->at)))
         s->at++;
@@ -290,6 +299,8 @@ static void redirect(struct shell *s)
         word = (struct span){word.at + 1, word.len - 2};
     if (here)
         s->here = word;
+    if (out)
+        s->target = word;
 }
 
 static bool is_redirect(const struct shell *s)
@@ -304,7 +315,11 @@ int shell_step(struct shell *s)
     if (c == '\\') {
         if (goes_on(s))
             return s->open ? shell_flush(s) : VRAM_OK;
+        bool quote = s->quoted && s->end - s->at > 1 && s->at[1] == '"';
         begin(s, s->at++);
+        if (quote)
+            return VRAM_OK;  // of a word within the quoted text
+        s->known = s->known && !(s->at < s->end && *s->at == '$');  // for another shell
         put(s, s->at < s->end ? *s->at++ : '\\');
         return VRAM_OK;
     }

@@ -28,6 +28,8 @@ struct shell {
     size_t name_count, kept;   // kept: those that outlive this command
     unsigned depth;            // of what may run or not: if, for, functions
     struct span here;          // where the text of a << ends, or empty
+    struct span target;        // the file of the last >, or empty
+    bool quoted;               // all of it stands in double quotes
     // the word that is being read
     char *text;  // PARSE_LIST_MAX
     size_t len, word_at;

@@ -1,0 +1,3 @@
+#!/bin/bash
+source env.sh
+srun ./train_inner.sh

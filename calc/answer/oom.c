@@ -70,6 +70,7 @@ static void add_other_hints(struct answers *a, const struct oom_message *m)
         break;
     case OOM_HOST:
     case OOM_KILLED: hint(a, MESSAGE_hint_host); break;
+    case OOM_VLLM_PROFILE:
     case OOM_DEVICE_MAP:
     case OOM_OTHER: hint(a, MESSAGE_hint_holder); break;
     default: break;

@@ -42,6 +42,8 @@ bool cli_is_message(const struct cli_text *t)
                                         "that can be stored in KV cache",
                                         "memory for the cache blocks",
                                         "desired GPU memory utilization",
+                                        "Error in memory profiling",
+                                        "Not enough memory to handle",
                                         "RESOURCE_EXHAUSTED",
                                         "esource exhausted",
                                         "ResourceExhaustedError",

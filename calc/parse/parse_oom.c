@@ -116,6 +116,15 @@ static bool is_point(struct span s, size_t i)
     return digits > 0 && (s.at[i] == '.' || (s.at[i] == ',' && digits < 3));
 }
 
+// "1,073,741,824", as CuPy prints it.
+static bool is_thousand(struct span s, size_t i)
+{
+    size_t digits = 0;
+    while (digits < 4 && is_digit_at(s, i + 1 + digits))
+        digits++;
+    return i > 0 && s.at[i] == ',' && digits == 3;
+}
+
 // A number at the start of s, of this unit, or of its own where that is 0. Two decimal places are
 // what PyTorch prints; fewer widen the range.
 static struct vram_size read_number(struct span s, uint64_t unit)
@@ -125,7 +134,10 @@ static struct vram_size read_number(struct span s, uint64_t unit)
     size_t i = 0;
     bool point = false;
     s = skip_space(s);
-    for (; i < s.len && (is_digit_at(s, i) || (!point && is_point(s, i))); i++) {
+    for (; i < s.len && (is_digit_at(s, i) || (!point && (is_point(s, i) || is_thousand(s, i))));
+         i++) {
+        if (!is_digit_at(s, i) && is_thousand(s, i))
+            continue;
         if (!is_digit_at(s, i)) {
             point = true;
             continue;

@@ -173,6 +173,7 @@ static void checkpoint_forget(struct graph *g)
 static void checkpoint_run(struct graph *g, const struct node *n, uint32_t results[])
 {
     int32_t base = (int32_t)g->node_count;
+    size_t outliving = g->outliving_count;
     struct value x = {n->saved[0],       GRAPH_NO_NODE,     0,
                       n->edges[0].dtype, n->edges[0].shape, n->edges[0].role};
     graph_node(g, NODE_ACCUMULATE, &x,
@@ -189,6 +190,8 @@ static void checkpoint_run(struct graph *g, const struct node *n, uint32_t resul
         return;
     results[0] = g->nodes[base].gradient[0];
     graph_drop(g, out);
+    if (MODEL_IS_WHOLE)
+        graph_outlived_since(g, outliving);
     g->t->unit = n->unit;
     g->t->sub = n->sub;
     parallel_keep_input(g, n->saved[0], results[0]);

@@ -83,3 +83,9 @@ void graph_outlive_pass(struct graph *g)
         tape_keep(g->t, g->outliving[i].storage, g->outliving[i].unit, g->outliving[i].slot);
     g->outliving_count = 0;
 }
+
+void graph_outlived_since(struct graph *g, size_t count)
+{
+    while (graph_ok(g) && g->outliving_count > count)
+        tape_unref(g->t, g->outliving[--g->outliving_count].storage);
+}

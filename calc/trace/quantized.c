@@ -121,6 +121,15 @@ static bool quantized_keeps_input(const struct graph *g)
     return kept && quantization_is_4bit(g->m->c.quantization);
 }
 
+// The input is a plain attribute of the function's node: it goes with the graph, and that of a
+// checkpointed block's second run is there until its backward has returned.
+static bool quantized_input_outlives(const struct graph *g)
+{
+    if (MODEL_IS_WHOLE && graph_has(g, TRAIT_INPUT_KEPT_4BIT))
+        return g->recompute && g->m->c.use_reentrant;
+    return graph_has(g, TRAIT_INPUT_OUTLIVES_BACKWARD) && !g->m->c.checkpointing;
+}
+
 void quantized_head_once(struct graph *g)
 {
     if (quantized_is_head(g))
@@ -140,7 +149,7 @@ struct value quantized_linear(struct graph *g, struct value x, bool global, uint
         int32_t n = graph_node(g, NODE_QUANTIZED, &out, quantized_shape(w.shape));
         if (quantized_keeps_input(g)) {
             graph_save(g, n, own.storage);
-            if (graph_has(g, TRAIT_INPUT_OUTLIVES_BACKWARD) && !g->m->c.checkpointing)
+            if (quantized_input_outlives(g))
                 graph_outlive(g, global, weight, own.storage);
         }
         graph_edge(g, n, own);

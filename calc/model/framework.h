@@ -27,7 +27,8 @@ enum framework_habit {
     BY_COMPLEX_ANGLES = 1 << 11,      // rotary positions are complex numbers
     BY_CHECKPOINTS_AROUND = 1 << 12,  // torch.utils.checkpoint is around what is compiled
     BY_ONE_LAYER = 1 << 14,           // one class of layers for every family
-    BY_WIDE_GENERATION = 1 << 15      // autocast generates over weights in float32
+    BY_WIDE_GENERATION = 1 << 15,     // autocast generates over weights in float32
+    BY_DTENSOR = 1 << 16              // tensor_parallel divides by DTensor, and so the loss
 };
 
 struct framework {

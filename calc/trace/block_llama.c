@@ -16,6 +16,7 @@
 #include "calc/trace/layers_lora_fused.h"
 #include "calc/trace/layers_rotary.h"
 #include "calc/trace/linear.h"
+#include "calc/trace/sequence.h"
 
 static bool has(const struct graph *g, uint64_t feature)
 {
@@ -24,7 +25,7 @@ static bool has(const struct graph *g, uint64_t feature)
 
 static struct value llama_norm(struct graph *g, struct value x, uint16_t number)
 {
-    return has(g, HAS_RMS_NORM) ? layer_rms_norm(g, x, false, number, SHAPE_TOKENS)
+    return has(g, HAS_RMS_NORM) ? layer_rms_norm(g, x, false, number, SHAPE_TOKENS_SHARE)
                                 : layer_norm(g, x, false, number);
 }
 
@@ -325,12 +326,21 @@ static struct value llama_attention(struct graph *g, struct value x)
     return out[0];
 }
 
+static struct value llama_gathered(struct graph *g, struct value normed, block_fn *branch)
+{
+    struct value whole = sequence_gather(g, normed);
+    struct value y = branch(g, whole);
+    graph_drop(g, whole);
+    return y;
+}
+
 // post(branch(norm(x))): the norm's result is a variable until the branch has returned.
 static struct value llama_branch(struct graph *g, struct value x, uint16_t norm, uint16_t post,
                                  block_fn *branch)
 {
     struct value normed = has(g, HAS_NO_PRE_NORM) ? graph_copy(g, x) : llama_norm(g, x, norm);
-    struct value y = branch(g, normed);
+    bool gathered = MODEL_IS_WHOLE && sequence_is_gathered(g);
+    struct value y = gathered ? llama_gathered(g, normed, branch) : branch(g, normed);
     if (has(g, HAS_BRANCH_DROPOUT)) {
         struct value whole = y;
         y = layer_dropout(g, whole, whole.role);

@@ -19,6 +19,7 @@
 #include "calc/trace/loss.h"
 #include "calc/trace/parallel.h"
 #include "calc/trace/pass_compile.h"
+#include "calc/trace/sequence.h"
 
 static bool forward_checkpoints(const struct graph *g)
 {
@@ -86,12 +87,24 @@ static struct value forward_scaled(struct graph *g, struct value x)
     return scaled;
 }
 
+static struct value forward_rows(struct graph *g, uint32_t ids)
+{
+    if (!MODEL_IS_WHOLE || !sequence_is_gathered(g))
+        return layer_embedding(g, ids, P_WTE, SHAPE_U);
+    uint32_t held[2];
+    sequence_rows(g, held);
+    struct value out = layer_embedding(g, ids, P_WTE, SHAPE_U);
+    tape_unref(g->t, held[0]);
+    tape_unref(g->t, held[1]);
+    return out;
+}
+
 // Rotary families: the token embedding alone; cosines and sines of the positions are made once.
 static struct value forward_embed_rotary(struct graph *g, uint32_t ids, struct value local[3])
 {
     if (graph_is_nanotron(g))
         return nanotron_embedding(g, ids);
-    struct value x = lora_embed(g, ids, layer_embedding(g, ids, P_WTE, SHAPE_U));
+    struct value x = lora_embed(g, ids, forward_rows(g, ids));
     bool scales = g->m->features & HAS_EMBEDDING_SCALE, first = forward_scales_first(g);
     if (scales && first)
         x = forward_scaled(g, x);
@@ -116,8 +129,8 @@ static struct value forward_last_norm(struct graph *g, struct value x)
 {
     bool rms = g->m->features & HAS_RMS_NORM;
     struct value normed = graph_is_nanotron(g) ? nanotron_norm(g, x, true, P_LN_F)
-                          : rms                ? layer_rms_norm(g, x, true, P_LN_F, SHAPE_TOKENS)
-                                               : layer_norm(g, x, true, P_LN_F);
+                          : rms ? layer_rms_norm(g, x, true, P_LN_F, SHAPE_TOKENS_SHARE)
+                                : layer_norm(g, x, true, P_LN_F);
     graph_drop(g, x);
     return normed;
 }

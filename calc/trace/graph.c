@@ -168,7 +168,8 @@ static void graph_workspace_call(struct graph *g, enum op op)
                                 DT_BYTE, SHAPE_WORKSPACE));
 }
 
-// What selective checkpointing keeps: attention's results, and those of every second product.
+// What selective checkpointing keeps: attention's results, those of reduce_scatter, and those of
+// every second product.
 // SRC: torchtitan distributed/activation_checkpoint.py, _apply_op_sac (addmm is not on its list).
 static bool graph_is_chosen(struct graph *g, enum op op, uint8_t role, uint8_t part)
 {
@@ -176,6 +177,8 @@ static bool graph_is_chosen(struct graph *g, enum op op, uint8_t role, uint8_t p
         return false;
     if (op == OP_MM)
         return g->products++ % 2 == 0;
+    if (MODEL_IS_WHOLE && op == OP_REDUCE_SCATTER)
+        return true;
     return op == OP_NEW_EMPTY && role == ROLE_ATTENTION && part != PART_SCRATCH &&
            !model_repeats_attention(g->m);
 }

@@ -4,6 +4,8 @@
 
 #include "calc/trace/layers.h"
 
+#include "calc/trace/sequence.h"
+
 struct value layer_embedding(struct graph *g, uint32_t ids, uint16_t weight, uint8_t out_shape)
 {
     bool saved = weight == P_WTE && layout_find(&g->layout, false, P_WTE_SAVED);
@@ -142,8 +144,10 @@ struct value layer_cross_entropy(struct graph *g, struct value logits, uint32_t 
                                  bool upcast)
 {
     struct value in = upcast ? graph_to(g, logits, DT_F32, PART_UPCAST) : graph_copy(g, logits);
+    bool divided = MODEL_IS_WHOLE && sequence_loss_is_divided(g);
     struct value log =
-        graph_make(g, OP_LOG_SOFTMAX, ROLE_LOGITS, PART_LOG_SOFTMAX, in.dtype, in.shape);
+        divided ? sequence_log_softmax(g, in)
+                : graph_make(g, OP_LOG_SOFTMAX, ROLE_LOGITS, PART_LOG_SOFTMAX, in.dtype, in.shape);
     if (graph_needs(g, in)) {
         int32_t n = graph_node(g, NODE_LOG_SOFTMAX, &log, 0);
         graph_save(g, n, log.storage);

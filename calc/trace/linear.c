@@ -8,6 +8,7 @@
 #include "calc/trace/layers.h"
 #include "calc/trace/layers_lora.h"
 #include "calc/trace/quantized.h"
+#include "calc/trace/sequence.h"
 
 // mm(x, w') or addmm(b, x, w'), on the copies that autocast made.
 static struct value layer_product(struct graph *g, struct value x, struct value w, struct value b,
@@ -66,9 +67,20 @@ static struct value layer_affine(struct graph *g, struct value x, bool global, u
     return out;
 }
 
+// DTensor's row-parallel layers: the product of the whole sequence, then each GPU's part of it.
+static struct value layer_scattered(struct graph *g, struct value x, uint16_t weight)
+{
+    struct value whole = layer_affine(g, x, false, weight, SHAPE_U_WHOLE);
+    struct value out = sequence_scatter(g, whole);
+    graph_drop(g, whole);
+    return out;
+}
+
 static struct value layer_frozen(struct graph *g, struct value x, uint16_t weight,
                                  uint8_t out_shape)
 {
+    if (MODEL_IS_WHOLE && out_shape == SHAPE_U && sequence_is_gathered(g))
+        return layer_scattered(g, x, weight);
     return quantized_is(g, weight) ? quantized_linear(g, x, false, weight, out_shape)
                                    : layer_affine(g, x, false, weight, out_shape);
 }
@@ -121,10 +133,20 @@ uint16_t layer_head_weight(const struct graph *g)
     return g->m->c.tie_embeddings && g->m->first ? P_WTE : P_HEAD;
 }
 
+// The head's input is gathered, too.
+static struct value layer_head_product(struct graph *g, struct value x)
+{
+    if (!MODEL_IS_WHOLE || !sequence_is_gathered(g))
+        return layer_affine(g, x, true, layer_head_weight(g), SHAPE_NV);
+    struct value whole = sequence_gather(g, x);
+    struct value out = layer_affine(g, whole, true, layer_head_weight(g), SHAPE_NV);
+    graph_drop(g, whole);
+    return out;
+}
+
 struct value layer_head(struct graph *g, struct value x)
 {
-    struct value out = quantized_is_head(g)
-                           ? quantized_linear(g, x, true, P_HEAD, SHAPE_NV)
-                           : layer_affine(g, x, true, layer_head_weight(g), SHAPE_NV);
+    struct value out = quantized_is_head(g) ? quantized_linear(g, x, true, P_HEAD, SHAPE_NV)
+                                            : layer_head_product(g, x);
     return lora_is_adapted(g, true, P_HEAD) ? lora_add(g, x, out, true, P_HEAD) : out;
 }

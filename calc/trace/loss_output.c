@@ -13,6 +13,7 @@
 #include "calc/trace/parallel.h"
 #include "calc/trace/pass_compile.h"
 #include "calc/trace/quantized.h"
+#include "calc/trace/sequence.h"
 
 // logits = model(input_ids): those of the pass before go when the model has returned, before the
 // loss.
@@ -27,7 +28,8 @@ static void output_rebind(struct graph *g, struct value logits)
 // The model has returned: its variable goes before what it made is converted.
 static void output_returned(struct graph *g, struct value *normed)
 {
-    if (!graph_has(g, TRAIT_OUTPUT_IN_FLOAT32))
+    bool gathered = MODEL_IS_WHOLE && sequence_is_gathered(g);
+    if (!gathered && !graph_has(g, TRAIT_OUTPUT_IN_FLOAT32))
         return;
     graph_drop(g, *normed);
     *normed = graph_none();

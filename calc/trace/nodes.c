@@ -18,6 +18,7 @@
 #include "calc/trace/nodes_llama.h"
 #include "calc/trace/parallel.h"
 #include "calc/trace/quantized.h"
+#include "calc/trace/sequence.h"
 
 static bool node_wants(const struct node *n, unsigned edge)
 {
@@ -332,18 +333,29 @@ static void node_split(struct graph *g, const struct node *n, uint32_t results[]
 static void node_embedding(struct graph *g, const struct node *n, uint32_t results[])
 {
     bool nanotron = MODEL_IS_WHOLE && graph_is_nanotron(g);
-    uint32_t masked = nanotron ? nanotron_embedding_gradient(g, n) : TAPE_NONE;
+    bool gathered = MODEL_IS_WHOLE && sequence_is_gathered(g);
+    uint32_t masked = nanotron   ? nanotron_embedding_gradient(g, n)
+                      : gathered ? sequence_whole(g, n->role, n->dtype)
+                                 : TAPE_NONE;
     node_weight(g, n, 0, OP_EMBEDDING_BACKWARD, false, results);
     tape_unref(g->t, masked);
 }
 
 static void node_log_softmax(struct graph *g, const struct node *n, uint32_t results[])
 {
+    if (MODEL_IS_WHOLE && sequence_loss_is_divided(g)) {
+        node_same(g, n, results);  // the loss's gradient is that of both
+        return;
+    }
     node_one(g, n, 0, OP_LOG_SOFTMAX_BACKWARD, results);
 }
 
 static void node_nll(struct graph *g, const struct node *n, uint32_t results[])
 {
+    if (MODEL_IS_WHOLE && sequence_loss_is_divided(g)) {
+        results[0] = sequence_nll_gradient(g, n);
+        return;
+    }
     node_one(g, n, 0, OP_NLL_BACKWARD, results);
 }
 
@@ -444,6 +456,7 @@ static node_fn *const node_table[NODE_COUNT] = {
 #ifndef __wasm__
     [NODE_RELU] = node_relu,
     [NODE_TILED] = node_tiled,
+    [NODE_SEQUENCE] = node_sequence,
 #endif
     [NODE_FUSED_NORM] = node_fused_norm,
     [NODE_FUSED_SWIGLU] = node_fused_swiglu,

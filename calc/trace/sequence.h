@@ -1,0 +1,30 @@
+// Tensor and sequence parallelism by DTensor: what it gathers is kept, where Megatron-LM gathers
+// again; a loss over divided logits in plain operations. vramcalc alone.
+
+#ifndef CALC_SEQUENCE_H
+#define CALC_SEQUENCE_H
+
+#include "calc/trace/graph.h"
+
+bool sequence_is_gathered(const struct graph *g);
+bool sequence_loss_is_divided(const struct graph *g);
+
+// The input of column-parallel layers: each GPU's part of the sequence, together.
+struct value sequence_gather(struct graph *g, struct value x);
+
+// The result of a row-parallel layer: each GPU's part of the sum.
+struct value sequence_scatter(struct graph *g, struct value x);
+
+// A gathered gradient: the caller's to drop.
+uint32_t sequence_whole(struct graph *g, uint8_t role, uint8_t dtype);
+
+// What the embedding holds: the rows of this GPU's words, and their copy. The caller's to drop.
+void sequence_rows(struct graph *g, uint32_t held[2]);
+
+// What log_softmax makes on its way: the caller's to drop.
+struct value sequence_log_softmax(struct graph *g, struct value logits);
+uint32_t sequence_nll_gradient(struct graph *g, const struct node *n);
+
+node_fn node_sequence;
+
+#endif

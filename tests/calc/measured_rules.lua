@@ -104,6 +104,11 @@ refuses("two ranks", {method = "LoRA r8 q_proj r16"}, "method 'LoRA r8 q_proj r1
 says("autocast", {precision = "bf16 AMP"}, "dtype=bfloat16")
 says("autocast over two bytes", {group = "fms-acceleration/x", precision = "bfloat16 autocast", checkpointing = "block"},
   "dtype=bfloat16_loaded use_reentrant=true", "parallel")
+local prepared = {group = "fms-acceleration/x", method = "QLoRA nf4 LoRA r16 q_proj v_proj [baseline-peft-bnb]", checkpointing = "block"}
+for precision, wanted in pairs{["float16 autocast"] = "true", ["bfloat16 autocast"] = "trl"} do
+  prepared.precision = precision
+  says("what TRL casts back of a prepared model: " .. precision, prepared, "quantization=nf4_double prepare_kbit=" .. wanted)
+end
 says("float32", {precision = "fp32"}, "dtype=float32")
 says("half under deepspeed", {framework = "torch 2.4, transformers 4.48, deepspeed 0.15", precision = "fp16", n_gpu = "8", method = "full ZeRO-3"},
   "dtype=float16_deepspeed parallel=zero3 n_gpu=8")
@@ -125,6 +130,10 @@ refuses("no batch", {batch = ""}, "the batch is not said: batch ''")
 says("FSDP", {method = "full FSDP1", n_gpu = "4"}, "parallel=fsdp1 n_gpu=4")
 says("FSDP in another column", {other = "flash-attn 2, FSDP full shard", n_gpu = "2"}, "parallel=fsdp1 n_gpu=2 attention=flash_attention_2")
 says("three ways", {method = "full DP4 TP2 PP2 ZeRO-1", n_gpu = "16"}, "parallel=zero1 n_gpu=4 tensor_parallel=2 pipeline_parallel=2")
+says("torchtitan's tensor parallelism", {group = "torchtitan/pr 1", framework = "torch 2.10, torchtitan", precision = "FSDP2 MP bf16/fp32",
+  method = "FSDP4 TP8", n_gpu = "32", optimizer = "AdamW fused"}, "parallel=fsdp2 n_gpu=4 tensor_parallel=8 sequence_parallel=true expandable_segments=true")
+says("states on the host", {framework = "torch 2.13, transformers 5.14, deepspeed 0.19", method = "full [liger] ZeRO-3", n_gpu = "8",
+  precision = "bf16", optimizer = "AdamW, offloaded to the CPU", other = "flash-attention 3"}, "offload_optimizer=true parallel=zero3 attention=flash_attention_2")
 says("tensor parallel alone", {method = "full TP8", n_gpu = "8"}, "tensor_parallel=8", "parallel n_gpu")
 refuses("ways that do not fill the GPUs", {method = "full DP4 TP2", n_gpu = "16"}, "16 GPUs are not DP 4 x TP 2 x PP 1")
 refuses("no way said", {n_gpu = "8"}, "how 8 GPUs share the work is not said")

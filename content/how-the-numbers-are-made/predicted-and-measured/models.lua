@@ -66,6 +66,8 @@ local written_out = {
     HUB .. "stabilityai/stablelm-base-alpha-7b"},
   {{"gptbigcodesantacoder", "santacoder"}, "family=gpt_bigcode n_layer=24 n_head=16 n_kv_head=1 n_embd=2048 n_inner=8192 vocab_size=49280 block_size=2048 tie_embeddings=1 bias=1 dropout=0.1",
     HUB .. "bigcode/gpt_bigcode-santacoder"},
+  {{"octocoder", "starcoder"}, "family=gpt_bigcode n_layer=40 n_head=48 n_kv_head=1 n_embd=6144 n_inner=24576 vocab_size=49152 block_size=8192 tie_embeddings=1 bias=1",
+    HUB .. "bigcode/octocoder"},
   {{"starcoder23b"}, "family=starcoder2 n_layer=30 n_head=24 n_kv_head=2 n_embd=3072 n_inner=12288 vocab_size=49152 block_size=16384 tie_embeddings=1 bias=1",
     HUB .. "bigcode/starcoder2-3b"},
   {{"phi3mini4k", "phi3mini128k", "phi3mini", "phi3"}, "family=phi3 n_layer=32 n_head=32 n_embd=3072 n_inner=8192 vocab_size=32064 block_size=4096 tie_embeddings=0",

@@ -19,9 +19,10 @@ local function fms_vocabulary(facts)
   end
 end
 
--- The files of TheBloke's main branches: quantize_config.json of Mixtral has group_size -1.
+-- The files of TheBloke's main branches: quantize_config.json of Mixtral and of Llama 2 70B has group_size -1.
 local function fms_group(column)
-  return column.model:find("^TheBloke/Mixtral%-") and 0 or nil
+  local whole = column.model:find("^TheBloke/Mixtral%-") or column.model:find("^TheBloke/Llama%-2%-70B%-GPTQ")
+  return whole and 0 or nil
 end
 
 local function fms(facts, column)
@@ -30,8 +31,9 @@ local function fms(facts, column)
   -- packing to min(4096, the model's own length)
   if facts.model:find("family=gpt_bigcode", 1, true) then facts.length = 2048 end
   if facts.quantized_adapters then facts.quantized = "nf4_double" end
-  -- TRL calls PEFT's preparation on one GPU, and takes head and embeddings back to bfloat16; with the weights of FSDP still on the CPU it calls none.
-  facts.prepare_kbit = facts.prepared == "peft" and not several and "trl" or nil
+  -- TRL calls PEFT's preparation on one GPU, and with bf16 alone takes head and embeddings back to it (sft_trainer.py, "args.bf16 and");
+  -- with the weights of FSDP still on the CPU it calls none.
+  facts.prepare_kbit = facts.prepared == "peft" and not several and (facts.base == "bfloat16" and "trl" or "true") or nil
   if facts.quantized == "nf4_double" and several then facts.adapters = "base" end
   if column.method:lower():find("scattermoe", 1, true) then return "unknown method 'scattermoe'" end
 end
@@ -216,6 +218,7 @@ end
 
 local function titan(facts, column)
   facts.trained = facts.trained or "all"
+  facts.sequence_parallel = true   -- with tensor parallelism always: models/llama3/infra/parallelize.py, apply_tp (SequenceParallel)
   facts.parallel = facts.parallel == "fsdp1" and "fsdp1" or "fsdp2"
   facts.dp = fsdp_ways(facts, tonumber(column.n_gpu))
   if facts.compile == nil then facts.compile = false end
@@ -297,6 +300,8 @@ sources.list = {
   {name = "LitGPT", match = "^litgpt/config_hub", framework = "litgpt", reading = litgpt_hub, facts = {untied = true, adapters = "base", clip = "0", evaluation = true}},
   {name = "LitGPT", match = "^litgpt/resource%-tables", framework = "litgpt", reading = litgpt_tables, facts = {untied = true, adapters = "base", clip = "0", evaluation = true}},
   {name = "LitGPT", match = "^litgpt/finetune_lora", framework = "litgpt", reading = litgpt_tables, facts = {untied = true, adapters = "base", clip = "0", evaluation = true}},
+  {name = "LitGPT", match = "^litgpt/prepare_dataset", framework = "litgpt", reading = litgpt_tables, facts = {untied = true, adapters = "base", clip = "0", evaluation = true}},
+  {name = "LitGPT", match = "^litgpt/0_to_litgpt", framework = "litgpt", reading = litgpt_hub, facts = {untied = true, adapters = "base", clip = "0", evaluation = true}},
   {name = "LitGPT", match = "^litgpt/quantize", framework = "litgpt", reading = litgpt_inference, facts = {untied = true, trained = "none", framework_version = "0.1"}},
   {name = "LitGPT", match = "^litgpt/inference", framework = "litgpt", reading = litgpt_inference, facts = {untied = true, trained = "none"}},
   {name = "LitGPT", match = "^litgpt/thunder", framework = "litgpt", reading = litgpt_thunder, facts = {untied = true, clip = "0"}},
@@ -313,6 +318,8 @@ sources.list = {
   {name = "torchtitan", match = "^torchtitan/202412", framework = "torchtitan", reading = titan_2024,
     facts = {accumulation = 1, clip = "1", float8_gather = true},
     readings = {"Float8 is as docs/float8.md of that commit starts it: with float8 all-gather"}},
+  {name = "torchtitan", match = "^torchtitan/pr ", framework = "torchtitan", reading = titan, facts = {accumulation = 1, clip = "1", expandable = true},
+    readings = {"a pull request's runs are started by run_train.sh, which sets expandable_segments"}},
   {name = "torchtitan", match = "^torchtitan/", framework = "torchtitan", reading = titan, facts = {accumulation = 1, clip = "1"}},
   {name = "torchao", match = "^torchao/float8nocompile", framework = "torchtitan", torch = "2.7", reading = titan, facts = {accumulation = 1, clip = "1"}},
   {name = "torchao", match = "^torchao/training", framework = "torchtitan", reading = titan, facts = {accumulation = 1, clip = "1", float8_gather = true, expandable = true},

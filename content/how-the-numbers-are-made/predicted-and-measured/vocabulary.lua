@@ -129,12 +129,14 @@ vocabulary.optimizer = {
   {"ao 8%-bit", {optimizer = "adamw_torchao_8bit"}}, {"ao 4%-bit", {optimizer = "adamw_torchao_4bit"}},
   {"sgd", {optimizer = "sgd"}}, {"sgd momentum", {optimizer = "sgd_momentum"}}, {"adafactor", {optimizer = "adafactor"}},
   {"lion", {optimizer = "lion"}}, {"lion_32bit", {optimizer = "lion"}}, {"lion[ _]?8%-?bit", {optimizer = "lion_8bit"}}, {"muon", {optimizer = "muon"}},
+  {"offloaded to the cpu", {offload_optimizer = true}},
   {"lora%-fa", {optimizer = "adamw_hf", half_trained = "lora_fa"}},   -- SRC: peft optimizers/lorafa.py, "based on adamw-hf"
 }
 
 vocabulary.other = {
   {"%-", NOTHING}, {"unfused", NOTHING}, {"flash%-attn 2", {attention = "flash_attention_2"}}, {"flash_attention_2", {attention = "flash_attention_2"}},
-  {"flash%-attention 2", {attention = "flash_attention_2"}}, {"sdpa", {attention = "sdpa"}}, {"eager attention", {attention = "math"}},
+  {"flash%-attention 2", {attention = "flash_attention_2"}}, {"flash%-attention [34]", {attention = "flash_attention_2"}},   -- as many tensors
+  {"sdpa", {attention = "sdpa"}}, {"eager attention", {attention = "math"}},
   {"packing", {packed = true}}, {"packed", {packed = true}}, {"unpacked", {packed = false}},
   {"padding%-free", {padding_free = true}}, {"grad%-accum (%d+)", number "accumulation"},
   {"gradient accumulation (%d+)", number "accumulation"}, {"fsdp full shard", {parallel = "fsdp1"}},

@@ -192,6 +192,19 @@ included -o book-out; included -o book-clean -f
 if diff -r book-out book-clean >differs && grep -q 'The new words' book-out/index.html; then echo "ok incremental: a page changes with what it includes"
 else echo "not ok incremental: a page that includes a file is old: $(head -c 300 differs)"; failed=1; fi
 
+# Notes that two folders share make languages of them: each page has its address from another.
+mkdir -p notes/en notes/de
+for name in en/One en/Two de/Eins de/Zwei; do echo "$name" >"notes/$name.md"; done
+noted() { "$BUILD/vramdoc" build -q -s notes "$@" >>log 2>&1; }
+noted -o notes-out
+for l in en de; do echo "$l" >notes/$l/Both.md; done
+if noted -o notes-out && noted -o notes-clean -f && diff -r notes-out notes-clean >differs && [ -f notes-out/de/search.js ]; then
+    echo "ok incremental: folders become languages"
+else echo "not ok incremental: folders that become languages: $(head -c 300 differs)"; failed=1; fi
+echo other >notes-out/de/New.html; echo new >notes/de/New.md
+if noted -o notes-out || [ "$(cat notes-out/de/New.html)" != other ]; then echo "not ok incremental: a file of others is written over"; failed=1
+else echo "ok incremental: a file of others stays"; fi
+
 # A link that leads nowhere changes no file, and is an error all the same.
 ln -s nowhere content/en/dangling
 if vram -o out >>log 2>&1; then echo "not ok incremental: a dangling link is taken for no change"; failed=1

@@ -66,6 +66,24 @@ static str read_languages(struct tree *t, str root)
     return source;
 }
 
+// The books of folders side by side that are called after languages and have contents of their own.
+static bool read_books(struct tree *t)
+{
+    str *names, own = t->folder;
+    size_t n = kind_is_tag(own) ? kind_folders(t, STR_NONE, &names) : 0, before = t->root_count;
+    for (size_t i = 0; i < n; i++) {
+        bool book = kind_is_tag(names[i]) && kind_has(t, kind_join(t, names[i], STR("SUMMARY.md")));
+        if (book)
+            kind_root(t, names[i], names[i], STR_NONE, str_eq(names[i], own) ? STR_NONE : names[i]);
+    }
+    if (t->root_count - before < 2) {
+        t->root_count = before;
+        return false;
+    }
+    t->source_language = own;
+    return true;
+}
+
 // "help/old: new/page.md" leads from an address to a page. Source: "Content configuration".
 static void read_redirects(struct tree *t, const struct yaml_node *map)
 {
@@ -80,7 +98,7 @@ void gitbook_read(struct tree *t)
     struct book b = read_config(t);
     str source = read_languages(t, b.root),
         pages = source.len ? kind_join(t, b.root, source) : b.root;
-    if (!source.len)
+    if (!source.len && !read_books(t))
         kind_root(t, b.root, STR_NONE, STR_NONE, STR_NONE);
     kind_summary(t, pages, b.summary, SUMMARY_GITBOOK);
     t->home = kind_join(t, pages, b.readme);

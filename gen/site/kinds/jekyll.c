@@ -72,6 +72,8 @@ static void add_collection(struct tree *t, const struct yaml_node *config, str n
     if (!permalink.len)
         permalink = STR("/:collection/:path");
     str folder = kind_path(t, arena_printf(t->a, "%.*s/_%.*s", STR_ARG(dir), STR_ARG(name)));
+    if (!kind_has_folder(t, folder))  // a site in docs/ whose settings name docs from above
+        folder = kind_path(t, arena_printf(t->a, "_%.*s", STR_ARG(name)));
     if (!kind_has_folder(t, folder))
         return;
     struct tree_root *r =

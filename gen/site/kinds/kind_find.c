@@ -168,7 +168,10 @@ static void recognise(struct tree *t, const struct tree_kind *forced)
     bool several = mdbook_books(t, &books) > 1;
     if (!several && found_deeper(t, forced))
         return;
-    t->kind = forced ? forced : several ? mdbook : PLAIN;
+    const struct tree_kind *guessed = several                 ? mdbook
+                                      : obsidian_is_linked(t) ? kind_named(STR("obsidian"))
+                                                              : PLAIN;
+    t->kind = forced ? forced : guessed;
 }
 
 static void explain_kind(struct tree *t, const struct tree_kind *forced, bool own)
@@ -177,6 +180,8 @@ static void explain_kind(struct tree *t, const struct tree_kind *forced, bool ow
         kind_explain(t, "kind: %s, as you said", t->kind->name);
     else if (t->config_name.len)
         kind_explain(t, "kind: %s, because of %.*s", t->kind->name, STR_ARG(t->config_name));
+    else if (t->kind->flags & KIND_VAULT)
+        kind_explain(t, "kind: %s, because of [[links]] in its notes", t->kind->name);
     else if (t->kind != PLAIN)
         kind_explain(t, "kind: %s, because of book.toml in several folders", t->kind->name);
     else
@@ -239,7 +244,7 @@ static void read_host(struct tree *t)
 static bool is_vault(struct tree *t)
 {
     str mark = STR(".obsidian");
-    bool found = kind_has_folder(t, kind_path(t, mark));
+    bool found = t->kind->flags & KIND_VAULT || kind_has_folder(t, kind_path(t, mark));
     for (size_t i = 0; i < FOLDER_COUNT && !found; i++)
         found = kind_has_folder(t, kind_join(t, str_c(folders[i]), mark));
     for (size_t i = 0; i < t->root_count && !found; i++)

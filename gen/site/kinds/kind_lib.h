@@ -40,6 +40,7 @@ const struct yaml_node *kind_value(const struct yaml_node *map, str key);
 str kind_trim_slashes(str address);  // at both ends
 bool kind_true(const struct yaml_node *map, const char *path, bool otherwise);
 
+bool obsidian_is_linked(struct tree *t);  // whether its notes say that it is a vault
 // The folders that hold books of mdBook, sorted.
 size_t mdbook_books(struct tree *t, str **folders);
 struct tree_root *kind_root(struct tree *t, str folder, str language, str prefix, str address);

@@ -60,14 +60,24 @@ static bool exchange(struct commit *c)
     return false;
 }
 
+// Whether a file that lies in the output is of the build before: a page may have its address from
+// another one, whose language or name is another now. The manifest is read when first asked for.
+static bool is_ours(struct commit *c, str url)
+{
+    if (!c->ours.count)
+        foreign_ours(c->output, &c->emit->arena, &c->ours);
+    return map_has(&c->ours, url);
+}
+
 // Files of others are not written over: all of them are named before anything is changed.
 static bool nothing_in_the_way(struct commit *c)
 {
     bool free = true;
     for (size_t i = 0; i < c->written_count; i++) {
         const struct emit_file *f = &c->written[i];
-        bool is_new = c->emit->fresh ? !map_has(&c->ours, f->url) : f->is_new;
-        if (!is_new || (!beneath_exists(c->output, f->url) && errno == ENOENT))
+        bool is_new = c->emit->fresh || f->is_new;
+        if (!is_new || (!beneath_exists(c->output, f->url) && errno == ENOENT) ||
+            is_ours(c, f->url))
             continue;
         str at =
             arena_printf(&c->emit->arena, "%.*s/%.*s", STR_ARG(c->emit->output), STR_ARG(f->url));

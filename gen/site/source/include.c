@@ -120,6 +120,11 @@ const char *include_find_file(struct including *g, const struct include_source *
         return why;
     if (t->includes == INCLUDE_MDX && str_starts(path, STR("@site/")))
         return read_file(g, join(g, t->folder, str_slice(path, 6, path.len)), out);
+    const struct tree_root *book = t->includes == INCLUDE_GITBOOK && str_starts(path, STR("/"))
+                                       ? tree_root_of(t, s->path)
+                                       : NULL;
+    if (book && book->folder.len)  // of a language
+        return read_file(g, join(g, book->folder, path), out);
     if (t->includes == INCLUDE_MDX && str_starts(path, STR("/")))
         return read_file(g, join(g, t->folder, path), out);
     for (size_t i = 0; i < t->alias_count; i++)

@@ -109,6 +109,10 @@ str tree_reference(const struct site *site, const struct front *f)
         "ref",         "page_id",  "translation_id", "translationKey",
         "document_id", "lang-ref", "lang_ref"};
     str found = STR_NONE;
+    if (site->tree->kind->flags & KIND_VAULT) {  // of Publish: one in each language's vault
+        str address = pair(f, "permalink");
+        return str_eq(address, STR("/")) ? STR_NONE : address;  // start pages are paired as such
+    }
     if (!(site->tree->kind->flags & KIND_REFERENCES))
         return STR_NONE;
     for (size_t i = 0; i < sizeof keys / sizeof *keys && !found.len; i++)
@@ -203,8 +207,9 @@ void tree_front(const struct site *site, struct page *p, const struct front *f, 
     if (has_posts(site) && p->date.len &&
         str_search(pattern_of(site, p), STR(":categories")) < pattern_of(site, p).len)
         p->categories = read_categories(f, a);
-    if (has_posts(site)) {
+    if (has_posts(site) || site->tree->kind->flags & KIND_VAULT)
         read_redirects(p, f, a);
+    if (has_posts(site)) {
         p->title = without_tags(p->title, a);
     }
     for (size_t i = 0; i < 3 && p->order == INT64_MIN; i++)

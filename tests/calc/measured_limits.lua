@@ -16,7 +16,7 @@ local measured = {
 }
 
 -- Rows collected later, whole sources with what they miss: PowerLM-3b of fms-acceleration, two of LitGPT's tutorials, PEFT's other
--- methods, the other rows of torchtune's READMEs, torchao's tutorial. Far off and not explained: three of the tutorial (+27 %), 70B with
+-- methods, the other rows of torchtune's READMEs, torchao's tutorial. Far off and not explained: three of the tutorial (+15 %), 70B with
 -- adapters in torchtune 0.2 (+125 %), its 8B on an A6000, whose checkpointing nobody states (+60, -43 %). They were written down before
 -- anything was estimated, but for the lengths of LitGPT's rows, which are those of its other tables, and the versions of torchtune's.
 -- Collected at the same time and not here: 229 rows. Of ms-swift's 71 the 41 that can be said are off by 23 % in the median, nearly all

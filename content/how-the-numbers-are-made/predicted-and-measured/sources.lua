@@ -320,6 +320,8 @@ sources.list = {
     readings = {"Float8 is as docs/float8.md of that commit starts it: with float8 all-gather"}},
   {name = "torchtitan", match = "^torchtitan/pr ", framework = "torchtitan", reading = titan, facts = {accumulation = 1, clip = "1", expandable = true},
     readings = {"a pull request's runs are started by run_train.sh, which sets expandable_segments"}},
+  {name = "torchtitan", match = "^torchtitan/torchao tutorial", framework = "torchtitan", reading = titan, facts = {accumulation = 1, clip = "1", expandable = true},
+    readings = {"its commands are run_train.sh, which sets expandable_segments"}},
   {name = "torchtitan", match = "^torchtitan/", framework = "torchtitan", reading = titan, facts = {accumulation = 1, clip = "1"}},
   {name = "torchao", match = "^torchao/float8nocompile", framework = "torchtitan", torch = "2.7", reading = titan, facts = {accumulation = 1, clip = "1"}},
   {name = "torchao", match = "^torchao/training", framework = "torchtitan", reading = titan, facts = {accumulation = 1, clip = "1", float8_gather = true, expandable = true},

@@ -54,6 +54,16 @@ static void layout_head(struct layout *l, const struct model *m)
                      (struct layout_row){P_HEAD_SAVED, ROLE_HEAD, PART_WEIGHT, SHAPE_W_WTE, v, c});
 }
 
+static void layout_embedding_norm(struct layout *l, const struct model *m)
+{
+    bool full = m->c.lora_rank == 0;
+    uint64_t c = m->c.n_embd;
+    layout_before(l, full,
+                  (struct layout_row){P_EMBED_NORM, ROLE_EMBED_NORM, PART_WEIGHT, SHAPE_C, c, 0});
+    layout_before(
+        l, full, (struct layout_row){P_EMBED_NORM_BIAS, ROLE_EMBED_NORM, PART_BIAS, SHAPE_C, c, 0});
+}
+
 // SRC: transformers modeling_bert.py (BertEmbeddings, type_vocab_size of every published BERT).
 static void layout_encoder_embedding(struct layout *l, const struct model *m)
 {
@@ -62,10 +72,7 @@ static void layout_encoder_embedding(struct layout *l, const struct model *m)
     uint64_t c = m->c.n_embd;
     layout_before(l, full,
                   (struct layout_row){P_TYPES, ROLE_TYPES, PART_WEIGHT, SHAPE_TYPES, KINDS, c});
-    layout_before(l, full,
-                  (struct layout_row){P_EMBED_NORM, ROLE_EMBED_NORM, PART_WEIGHT, SHAPE_C, c, 0});
-    layout_before(
-        l, full, (struct layout_row){P_EMBED_NORM_BIAS, ROLE_EMBED_NORM, PART_BIAS, SHAPE_C, c, 0});
+    layout_embedding_norm(l, m);
 }
 
 // BertLMPredictionHead: its layers are called dense too, so that adapters of those get one.
@@ -108,6 +115,8 @@ void layout_outside(struct layout *l, const struct model *m)
     bool encoder = m->features & HAS_ENCODER;
     if (m->first && encoder)
         layout_encoder_embedding(l, m);
+    if (m->first && (m->features & HAS_ALIBI))
+        layout_embedding_norm(l, m);
     if (!m->last)
         return;
     if (encoder)

@@ -406,7 +406,7 @@ int model_make(struct model *m, const struct vram_config *c, struct message *e)
     if ((m->features & HAS_PICKED_KEYS) && m->c.attention == ATTENTION_FLASH)
         m->c.attention = ATTENTION_MEM_EFFICIENT;  // flash attention takes no mask
     model_find_traits(m);
-    if (model_has_eager_scores(m))
+    if (model_has_eager_scores(m) || (m->features & HAS_ALIBI))
         m->c.attention = ATTENTION_MATH;
     model_dense_targets(&m->c);
     model_saved_targets(&m->c);

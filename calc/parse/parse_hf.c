@@ -436,6 +436,17 @@ static int check_sizes(struct parse *p)
                                                "num_attention_heads, vocab_size")));
 }
 
+// The feed-forward part is four times as wide as the rest where no key says otherwise, or whatever
+// a key says.
+static bool inner_is_fixed(const struct vram_config *c)
+{
+#ifndef __wasm__
+    if (c->family == FAMILY_BLOOM)
+        return true;
+#endif
+    return c->family == FAMILY_GPT2;
+}
+
 int parse_hf(struct parse *p)
 {
     struct entry e;
@@ -455,7 +466,7 @@ int parse_hf(struct parse *p)
         message_list_add(&p->v->notes, MESSAGE_sizes_assumed, ABOUT("n_embd"),
                          ARGS(arg_u64("n_layer", c->n_layer), arg_u64("n_embd", c->n_embd)));
     parse_choose_length(p);
-    if (c->family != FAMILY_GPT2 && p->v->places[FIELD_n_inner].line == 0)
+    if (!inner_is_fixed(c) && p->v->places[FIELD_n_inner].line == 0)
         message_list_add(&p->v->notes, MESSAGE_inner_assumed, ABOUT("n_inner"),
                          ARGS(arg_u64("n_inner", c->n_inner ? c->n_inner : 4 * c->n_embd)));
     // transformers: a missing num_key_value_heads means as many as heads, a missing head_dim hidden

@@ -5,6 +5,7 @@
 #include "calc/trace/block.h"
 
 #include "calc/trace/attention.h"
+#include "calc/trace/block_bloom.h"
 #include "calc/trace/block_encoder.h"
 #include "calc/trace/block_falcon.h"
 #include "calc/trace/block_llama.h"
@@ -79,6 +80,8 @@ struct value block_forward(struct graph *g, struct value x)
         return block_encoder(g, x);
     if (g->m->features & HAS_PICKED_KEYS)
         return block_falcon(g, x);
+    if (g->m->features & HAS_ALIBI)
+        return block_bloom(g, x);
     if (g->m->features & HAS_COUNTED_POSITIONS)
         return block_opt(g, x);
     return (g->m->features & HAS_GATE) || (g->m->features & HAS_ROTARY) ? block_llama(g, x)

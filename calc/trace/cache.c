@@ -106,6 +106,8 @@ static struct cache_old cache_first(const struct graph *g, bool values)
     bool bytes = cache_dtype(g, g->compute) == DT_BYTE;
     struct cache_old old = {SHAPE_KV, cache_dtype(g, g->compute), values ? PART_VALUES : PART_KEYS,
                             values ? P_V : P_K, true};
+    if (g->m->features & HAS_ALIBI)
+        return old;  // keys and values are copied out of the projection
     if (fused && !bytes && (values || !rotary))
         old.shape = SHAPE_QKV;
     old.is_there = bytes || !fused || rotary || !values;

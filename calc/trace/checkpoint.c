@@ -68,6 +68,15 @@ static void checkpoint_fill(struct graph *g, struct frame f, int32_t base)
     }
 }
 
+// Scores that a block returns beside its result, and whoever runs it holds.
+static void checkpoint_shares_go(struct graph *g)
+{
+    if (!(g->m->features & HAS_ALIBI))
+        return;
+    graph_drop(g, g->shares);
+    g->shares = graph_none();
+}
+
 // The block once more, until the last tensor that a node wants is there (early stop: the exception
 // that ends it frees the variables of the block's functions).
 static void checkpoint_again(struct graph *g, int32_t number)
@@ -93,6 +102,7 @@ static void checkpoint_again(struct graph *g, int32_t number)
     if (!graph_ok(g))
         return;
     graph_drop(g, out);
+    checkpoint_shares_go(g);
     checkpoint_fill(g, f, base);
     struct param *p = graph_block_params(g);
     for (unsigned i = 0; i < LAYOUT_BLOCK_NUMBERS; i++)
@@ -122,7 +132,7 @@ static void checkpoint_release(struct graph *g, int32_t frame)
     holder->saved_count = 0;
     while (f->taken < f->chosen)
         tape_unref(g->t, f->results[f->taken++]);
-    if (frame == 1 && !(g->m->features & HAS_COUNTED_POSITIONS) &&
+    if (frame == 1 && !(g->m->features & (HAS_COUNTED_POSITIONS | HAS_ALIBI)) &&
         g->m->c.checkpointing == CHECKPOINTING_BLOCK) {  // the first layer of its kind of mask
         tape_unref(g->t, g->masks[1]);
         g->masks[1] = TAPE_NONE;
@@ -170,10 +180,28 @@ static void checkpoint_forget(struct graph *g)
         p[i].accumulate = p[i].cast_node = GRAPH_NO_NODE;
 }
 
+// Nobody has a gradient for them: the engine makes zeros, which last as long as the function. SRC:
+// pytorch torch/csrc/autograd/python_function.cpp, PyNode::apply (materialize_grads).
+static uint32_t checkpoint_zeros(struct graph *g)
+{
+    return g->m->features & HAS_ALIBI
+               ? graph_scratch(g, OP_ZEROS, ROLE_SCORES, PART_GRAD, g->compute, SHAPE_SCORES)
+               : TAPE_NONE;
+}
+
+static void checkpoint_seed(struct graph *g, uint32_t zeros)
+{
+    if (zeros == TAPE_NONE || !graph_needs(g, g->shares))
+        return;
+    tape_ref(g->t, zeros);
+    g->nodes[g->shares.node].gradient[0] = zeros;
+}
+
 static void checkpoint_run(struct graph *g, const struct node *n, uint32_t results[])
 {
     int32_t base = (int32_t)g->node_count;
     size_t outliving = g->outliving_count;
+    uint32_t zeros = checkpoint_zeros(g);
     struct value x = {n->saved[0],       GRAPH_NO_NODE,     0,
                       n->edges[0].dtype, n->edges[0].shape, n->edges[0].role};
     graph_node(g, NODE_ACCUMULATE, &x,
@@ -185,6 +213,7 @@ static void checkpoint_run(struct graph *g, const struct node *n, uint32_t resul
     if (!graph_ok(g))
         return;
     tape_ref(g->t, n->gradient[0]);  // the function's argument stays
+    checkpoint_seed(g, zeros);
     backward_run(g, out.node, n->gradient[0], base);
     if (!graph_ok(g))
         return;
@@ -192,6 +221,8 @@ static void checkpoint_run(struct graph *g, const struct node *n, uint32_t resul
     graph_drop(g, out);
     if (MODEL_IS_WHOLE)
         graph_outlived_since(g, outliving);
+    checkpoint_shares_go(g);
+    tape_unref(g->t, zeros);
     g->t->unit = n->unit;
     g->t->sub = n->sub;
     parallel_keep_input(g, n->saved[0], results[0]);

@@ -7,6 +7,7 @@
 #include "calc/trace/attention_eager.h"
 #include "calc/trace/block_nanotron.h"
 #include "calc/trace/block.h"
+#include "calc/trace/block_bloom.h"
 #include "calc/trace/block_compiled.h"
 #include "calc/trace/block_encoder.h"
 #include "calc/trace/block_falcon.h"
@@ -135,6 +136,15 @@ static struct value forward_last_norm(struct graph *g, struct value x)
     return normed;
 }
 
+// What the last layer has returned beside its result.
+static void forward_shares_go(struct graph *g)
+{
+    if (!(g->m->features & HAS_ALIBI))
+        return;
+    graph_drop(g, g->shares);
+    g->shares = graph_none();
+}
+
 // The last norm, the head and the loss. x is used up; normed stays a variable of forward(), and so
 // do the embedding's where one function does it all.
 struct value forward_head(struct graph *g, struct value x, uint32_t targets, struct value local[3],
@@ -146,6 +156,7 @@ struct value forward_head(struct graph *g, struct value x, uint32_t targets, str
         graph_drop(g, local[k]);
         local[k] = graph_none();
     }
+    forward_shares_go(g);
     if (graph_has(g, TRAIT_INNER_MODEL) && (g->m->features & HAS_UNUSED_MASK) &&
         !model_masks_windows(g->m))
         attention_masks_close(g);  // no block has it as an argument
@@ -177,6 +188,7 @@ static void forward_needs_gradient(struct graph *g, struct value *x)
 struct value forward_embed(struct graph *g, uint32_t ids, struct value local[3])
 {
     struct value x = g->m->features & HAS_ENCODER             ? encoder_embedding(g, ids, local)
+                     : g->m->features & HAS_ALIBI             ? bloom_embedding(g, ids, local)
                      : g->m->features & HAS_COUNTED_POSITIONS ? opt_embedding(g, ids, local)
                      : g->m->features & HAS_ROTARY            ? forward_embed_rotary(g, ids, local)
                                                               : forward_embed_gpt(g, ids, local);
@@ -193,6 +205,7 @@ struct value forward_hidden(struct graph *g, uint32_t ids)
     struct value normed = g->m->last ? forward_last_norm(g, x) : x;
     for (unsigned k = 0; k < 3; k++)
         graph_drop(g, local[k]);
+    forward_shares_go(g);
     layer_rope_close(g);
     return normed;
 }

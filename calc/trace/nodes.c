@@ -6,6 +6,7 @@
 
 #include "calc/trace/attention.h"
 #include "calc/trace/attention_latent.h"
+#include "calc/trace/block_bloom.h"
 #include "calc/trace/block_compiled.h"
 #include "calc/trace/block_nanotron.h"
 #include "calc/trace/layers_fused.h"
@@ -454,6 +455,8 @@ static node_fn *const node_table[NODE_COUNT] = {
     [NODE_INPLACE] = node_inplace,
     [NODE_CCE] = node_cut_loss,
 #ifndef __wasm__
+    [NODE_BADDBMM] = node_baddbmm,
+    [NODE_GELU_FUNCTION] = node_gelu_function,
     [NODE_RELU] = node_relu,
     [NODE_TILED] = node_tiled,
     [NODE_SEQUENCE] = node_sequence,

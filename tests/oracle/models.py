@@ -164,6 +164,8 @@ WIDTHS = {
     # facebook/opt-1.3b
     "opt": dict(model_type="opt", vocab_size=50272, hidden_size=2048, ffn_dim=8192, num_attention_heads=32,
                 max_position_embeddings=2048, word_embed_proj_dim=2048, dropout=0.1, tie_word_embeddings=True),
+    # bigscience/bloom-1b7
+    "bloom": dict(model_type="bloom", vocab_size=250880, hidden_size=2048, n_head=16, tie_word_embeddings=True),
     # meta-llama/Llama-3.2-1B with the biases that a config.json may ask for
     "llama_bias": dict(model_type="llama", vocab_size=128256, hidden_size=2048, intermediate_size=8192,
                        num_attention_heads=32, num_key_value_heads=8, head_dim=64, max_position_embeddings=131072,

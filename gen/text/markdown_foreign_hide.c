@@ -14,10 +14,29 @@ static const char hidden[] = "\x01\x02\x03\x04\x05\x06\x07\x08\x0e\x0f\x10\x11\x
                              "\x17\x7f\x18\x19\x1a\x1b\x1c\x1d\x1e";
 _Static_assert(sizeof plain == sizeof hidden, "each byte has its other");
 
+// How far the line of text[from] is indented by the lists and containers that it is in.
+static size_t depth_at(const char *text, size_t from)
+{
+    size_t start = from, blanks = 0;
+    while (start && text[start - 1] != '\n')
+        start--;
+    while (start + blanks < from && text[start + blanks] == ' ')
+        blanks++;
+    bool marks = strspn(text + start, " \t-*+>.)0123456789") >= from - start;
+    return marks ? from - start : blanks;
+}
+
+// Blanks that keep a line in its container are not hidden.
 void md_hide(char *text, size_t from, size_t to)
 {
+    size_t left = 0, depth = memchr(text + from, '\n', to - from) ? depth_at(text, from) : 0;
     text[to - 1] = MD_HIDDEN_END;
     for (size_t i = from; i + 1 < to; i++) {
+        if (text[i] == ' ' && left) {
+            left--;
+            continue;
+        }
+        left = text[i] == '\n' ? depth : 0;
         const char *at = text[i] ? strchr(plain, text[i]) : NULL;
         if (at)
             text[i] = hidden[at - plain];

@@ -112,18 +112,26 @@ bool md_mdx_element(str s, size_t at, size_t *searched, size_t *end, size_t *clo
            !rest_of_line(s, *behind).len;
 }
 
-bool md_whole_element(str s, size_t at, size_t *searched, size_t *behind)
+// Behind an element, or an end tag, at s[at]; 0 for none of those that are blocks.
+static size_t behind_element(str s, size_t at, size_t *searched)
 {
     bool closes = at + 1 < s.len && s.ptr[at + 1] == '/';
     str name = name_of(str_slice(s, at + closes, s.len));
-    size_t close, end = at + str_find(str_slice(s, at, at + MD_MAX_RAW), '>') + 1;
+    size_t close, behind, end = at + str_find(str_slice(s, at, at + MD_MAX_RAW), '>') + 1;
     if (end > s.len || end > at + MD_MAX_RAW || !is_block(name) ||
         (closes && end != at + name.len + 3))
+        return 0;
+    return closes ? end : find_close(s, at, searched, end, &close, &behind) ? behind : 0;
+}
+
+bool md_whole_element(str s, size_t at, size_t *searched, size_t *behind)
+{
+    size_t next = behind_element(s, at, searched);
+    for (*behind = next; next && next < s.len && s.ptr[next] == '<';
+         *behind = next ? next : *behind)
+        next = behind_element(s, next, searched);  // </p><p> in the middle of a line
+    if (!*behind || rest_of_line(s, *behind).len)
         return false;
-    *behind = end;
-    if ((!closes && !find_close(s, at, searched, end, &close, behind)) ||
-        rest_of_line(s, *behind).len)
-        return false;
-    size_t next = *behind + str_find(str_slice(s, *behind, s.len), '\n') + 1;
+    next = *behind + str_find(str_slice(s, *behind, s.len), '\n') + 1;
     return next < s.len && rest_of_line(s, next).len;
 }

@@ -37,6 +37,8 @@ enum { MD_MAX_TAG = 8000, MD_MAX_RAW = 65536 };
 // The end of the tag at s[from], whose attributes may hold braces and strings, empty lines in them
 // included; 0 for none up to longest bytes behind it.
 size_t md_jsx_end(str s, size_t from, size_t longest);
+// Behind the brace that closes the one at s[at]; 0 for none up to longest bytes behind it.
+size_t md_jsx_braces_end(str s, size_t at, size_t longest);
 // The same for <Tabs ...>, </Tabs>, <Foo.Bar/>, <>, </> only; a type such as Vec<T> is none.
 size_t md_jsx_tag_end(str s, size_t at, size_t longest);
 // Of a tag of JSX, text[from..to) behind its name: attributes become HTML's, byte by byte, so that

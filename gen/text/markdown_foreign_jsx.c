@@ -35,6 +35,12 @@ static size_t brace_end(const char *text, size_t from, size_t to)
     return to;
 }
 
+size_t md_jsx_braces_end(str s, size_t at, size_t longest)
+{
+    size_t to = s.len - at > longest ? at + longest : s.len, end = brace_end(s.ptr, at, to);
+    return s.ptr[end - 1] == '}' && end - at > 1 ? end : 0;
+}
+
 // The one string of an expression: 'x', useBaseUrl('x'), require('x').default; empty for anything
 // else.
 static str only_string(str s)

@@ -9,17 +9,7 @@
 #include "gen/text/markdown_extension.h"
 #include "gen/text/markdown_foreign_show.h"
 
-enum component_how { ENCLOSES, LABEL, LINK, NOTHING };
-
-static const struct component {
-    str name;
-    enum component_how how;
-    str attribute;
-} components[] = {
-#define X(name, how, attribute) {STR(name), how, STR(attribute)},
-#include "gen/text/markdown_components.def"
-#undef X
-};
+static const char shown_mark[] = "shown";  // of a node that stands for a tag
 
 static enum md_kind kind_of(struct showing *s, cmark_node *n)
 {
@@ -62,31 +52,6 @@ static void put_code(struct showing *s, cmark_node *place, str tag)
     put_before(place, n);
 }
 
-static str tag_name(str tag)
-{
-    size_t from = 1 + (tag.len > 1 && tag.ptr[1] == '/'), to = from;
-    while (to < tag.len && !strchr(" \t\r\n/>", tag.ptr[to]))
-        to++;
-    return str_slice(tag, from, to);
-}
-
-str md_tag_attribute(str tag, str name)
-{
-    for (size_t at = 0; at < tag.len; at++) {
-        at += str_search(str_slice(tag, at, tag.len), name);
-        size_t equals = at + name.len;
-        if (equals + 1 >= tag.len)
-            break;
-        char quote = tag.ptr[equals + 1];
-        bool own = at && strchr(" \t\r\n:", tag.ptr[at - 1]) && tag.ptr[equals] == '=' &&
-                   (quote == '"' || quote == '\'');
-        if (own)
-            return str_slice(tag, equals + 2,
-                             equals + 2 + str_find(str_slice(tag, equals + 2, tag.len), quote));
-    }
-    return STR_NONE;
-}
-
 static void put_label(struct showing *s, cmark_node *place, cmark_node_type type, str label,
                       str href)
 {
@@ -96,30 +61,6 @@ static void put_label(struct showing *s, cmark_node *place, cmark_node_type type
         cmark_node_set_url(n, arena_c(s->r->a, href));
     cmark_node_append_child(n, node_new(s->r, CMARK_NODE_TEXT, label));
     put_before(place, n);
-}
-
-static bool is_closed(const struct showing *s, str name)
-{
-    return !name.len || map_has(&s->closed, name);
-}
-
-enum shown_as md_show_element_as(struct showing *s, str tag, str *words, str *href)
-{
-    str name = tag_name(tag);
-    bool end = tag.len > 1 && tag.ptr[1] == '/', alone = str_ends(tag, STR("/>"));
-    const struct component *c = NULL;
-    for (size_t i = 0; i < sizeof components / sizeof *components; i++)
-        if (str_eq(name, components[i].name))
-            c = &components[i];
-    if (c && c->how == NOTHING)
-        return AS_NOTHING;
-    *words = c ? md_tag_attribute(tag, c->attribute) : STR_NONE,
-    *href = md_tag_attribute(tag, STR("href"));
-    if (end && is_closed(s, name))
-        return AS_NOTHING;
-    if (words->len)
-        return c->how == LINK && href->len ? AS_LINK : AS_LABEL;
-    return alone || !is_closed(s, name) ? AS_CODE : AS_NOTHING;
 }
 
 static void show_element(struct showing *s, cmark_node *place, str tag)
@@ -223,6 +164,11 @@ static bool put_html(struct showing *s, cmark_node *place, str tag)
 static void show_tag(struct showing *s, cmark_node *place, str tag)
 {
     str words;
+    cmark_node *picture = md_component_picture(s, tag);
+    if (picture) {
+        put_before(place, picture);
+        return;
+    }
     if (str_starts(tag, STR("<Fragment")) && put_html(s, place, tag))
         return;
     if (tag.ptr[0] == '%')  // a comment of a vault
@@ -469,7 +415,7 @@ void md_foreign_show(struct md *r, cmark_node *root)
 
 void *md_show_own(void)
 {
-    return (void *)(uintptr_t)components;
+    return (void *)(uintptr_t)shown_mark;
 }
 
 bool md_foreign_is(cmark_node *n)

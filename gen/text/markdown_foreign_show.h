@@ -17,6 +17,8 @@ struct showing {
     str icon;    // the name of the last icon that shows nothing
     str opened;  // the last tag that encloses words, the node that it is in, and what is before it
     cmark_node *opened_in, *opened_behind;
+    struct map icons;  // names that the page imports from packages of icons
+    bool icons_read;
 };
 
 static inline bool md_is_hidden_start(char c)
@@ -30,6 +32,9 @@ void md_show_unread(struct showing *s, str tag);
 // What an element is shown as: nothing when what it encloses is shown, words in bold or with a
 // link, else its tag as code.
 enum shown_as md_show_element_as(struct showing *s, str tag, str *words, str *href);
+// The picture that a component shows, <ThemedImage sources={{light: '/x.png', ...}} />; NULL for
+// any other.
+cmark_node *md_component_picture(struct showing *s, str tag);
 bool md_show_is_raw(str tag);  // {% raw %} or its end
 // Puts a wiki link, its brackets included, in front of place, as a link or a picture.
 void md_wiki_show(struct md *r, cmark_node *place, str tag);

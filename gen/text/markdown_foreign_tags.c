@@ -9,6 +9,23 @@ static bool is_word(char c)
     return ascii_is_alnum(c) || c == '_';
 }
 
+static bool begins_line(str s, size_t at)
+{
+    while (at && (s.ptr[at - 1] == ' ' || s.ptr[at - 1] == '\t'))
+        at--;
+    return !at || s.ptr[at - 1] == '\n';
+}
+
+// An expression on lines of its own is a program's, whatever it holds: {() => { ... }}.
+static size_t lines_end(struct hiding *h, size_t at)
+{
+    bool mdx = h->mdx || h->foreign & MD_FOREIGN_MDX;
+    size_t end = mdx && begins_line(h->body, at) ? md_jsx_braces_end(h->body, at, MD_MAX_TAG) : 0;
+    str inside = str_slice(h->body, at, end);
+    bool alone = end && !str_trim(md_rest_of_line(h->body, end)).len;
+    return alone && str_find(inside, '\n') < inside.len ? end : 0;
+}
+
 // {/* a comment */}, {an.expression} and {NAME} of MDX. A name alone may be text in a page that is
 // not MDX, unless the page gives it a value.
 static size_t expression_end(struct hiding *h, size_t at)
@@ -28,7 +45,7 @@ static size_t expression_end(struct hiding *h, size_t at)
     bool bare = !dotted && n > 1 && (ascii_is_letter(name.ptr[0]) || name.ptr[0] == '_') &&
                 !strpbrk(arena_c(h->a, name), ".()'[]");
     if (n >= rest.len || rest.ptr[n] != '}')
-        return 0;
+        return lines_end(h, at);
     return dotted || (bare && (h->mdx || md_exported_text(&h->exports, s, name, &value, h->a)))
                ? at + n + 1
                : 0;
@@ -80,13 +97,6 @@ static void hide_lines(struct hiding *h, size_t at, size_t end)
     md_hide_blank(h->text, last, end);
     memcpy(h->text + at, "~~~", 3);
     memcpy(h->text + last, "~~~", 3);
-}
-
-static bool begins_line(str s, size_t at)
-{
-    while (at && (s.ptr[at - 1] == ' ' || s.ptr[at - 1] == '\t'))
-        at--;
-    return !at || s.ptr[at - 1] == '\n';
 }
 
 // <img width={283} style={{...}} />: an element of HTML whose attributes are JSX's.

@@ -154,6 +154,15 @@ static bool read_bool(const struct yaml_node *v, bool *out)
     return false;
 }
 
+// date: {created: 2026-05-31, updated: ...} of MkDocs' blog.
+static const struct yaml_node *created(const struct yaml_node *map)
+{
+    for (size_t i = 0; i < map->count; i++)
+        if (str_eq(map->pairs[i].key->text, STR("created")))
+            return map->pairs[i].value;
+    return map;
+}
+
 static void set_field(const struct target *t, const struct field *field, const struct yaml_node *v)
 {
     char *to = (char *)t->f + field->offset;
@@ -172,6 +181,7 @@ static void set_field(const struct target *t, const struct field *field, const s
             bad_type(t, field, v->offset, "a whole number");
         return;
     case TYPE_DATE:
+        v = v->kind == YAML_MAP ? created(v) : v;
         if (v->kind != YAML_SCALAR ||
             (v->text.len && !read && !front_date(v->text, (int64_t *)(void *)to)))
             bad_type(t, field, v->offset, "a date such as 2026-05-31");
@@ -311,17 +321,32 @@ static bool find_json(str text, size_t *from, size_t *to, size_t *body)
     return true;
 }
 
+// Front matter that is the whole file may lack its last line: keys of YAML to the end, as
+// gray-matter reads them, which VitePress and Docusaurus use.
+static bool read_whole(str text, size_t from, str file, arena *a, struct yaml_node **map)
+{
+    struct diag *quiet = diag_new((struct diag_options){.quiet = true});
+    bool keys = yaml_parse(text, from, text.len, file, a, quiet, map) && *map &&
+                (*map)->kind == YAML_MAP && (*map)->count;
+    diag_free(quiet);
+    for (size_t i = 0; keys && i < (*map)->count; i++)
+        keys = str_find((*map)->pairs[i].key->text, ' ') == (*map)->pairs[i].key->text.len;
+    return keys;
+}
+
 bool front_map(str text, str file, arena *a, struct diag *d, struct yaml_node **map, size_t *body)
 {
     size_t from, to;
     str mark;
     *map = NULL;
-    bool yaml = find_block(text, &mark, &from, &to, body) && from < to && mark.ptr[0] == '-';
+    bool closed = find_block(text, &mark, &from, &to, body), yaml = mark.ptr[0] == '-';
+    if (!closed && yaml && read_whole(text, from, file, a, map))
+        return *body = text.len, true;
+    yaml = yaml && closed && from < to;
     return yaml && yaml_parse(text, from, to, file, a, d, map) && *map && (*map)->kind == YAML_MAP;
 }
 
-bool front_parse_tree(str text, str file, arena *a, struct diag *d, struct front *out,
-                      bool by_lines)
+bool front_parse_tree(str text, str file, arena *a, struct diag *d, struct front *out, unsigned how)
 {
     struct target t = {text, file, a, d, out};
     struct yaml_node *map = NULL;
@@ -329,6 +354,11 @@ bool front_parse_tree(str text, str file, arena *a, struct diag *d, struct front
     str mark;
     set_absent(out);
     if (!find_block(text, &mark, &from, &to, &out->body)) {
+        if (how & FRONT_OPEN && str_eq(mark, STR("---")) && read_whole(text, from, file, a, &map)) {
+            out->body = text.len;
+            fill(&t, map);
+            return true;
+        }
         diag_add(d, D_FRONT_UNCLOSED, DIAG_AT(file, text, 0),
                  "the first line is %.*s, and no later line is", STR_ARG(mark));
         return true;
@@ -339,7 +369,7 @@ bool front_parse_tree(str text, str file, arena *a, struct diag *d, struct front
         return true;
     if (toml && !front_toml(text, from, to, file, a, d, &map))
         return false;
-    if (!toml && !(by_lines && !json && front_lines(text, from, to, a, &map)) &&
+    if (!toml && !(how & FRONT_BY_LINES && !json && front_lines(text, from, to, a, &map)) &&
         !yaml_parse(text, from, to, file, a, d, &map))
         return false;
     if (!map || yaml_is_null(map))
@@ -354,5 +384,5 @@ bool front_parse_tree(str text, str file, arena *a, struct diag *d, struct front
 
 bool front_parse(str text, str file, arena *a, struct diag *d, struct front *out)
 {
-    return front_parse_tree(text, file, a, d, out, true);
+    return front_parse_tree(text, file, a, d, out, FRONT_BY_LINES);
 }

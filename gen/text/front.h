@@ -42,9 +42,13 @@ bool front_parse(str text, str file, arena *a, struct diag *d, struct front *out
 
 // The YAML at the head of text as it is, NULL without any; *body: where the Markdown begins.
 bool front_map(str text, str file, arena *a, struct diag *d, struct yaml_node **map, size_t *body);
-// front_parse, with a choice: by_lines false always asks libyaml.
+// front_parse, with choices.
+enum front_how {
+    FRONT_BY_LINES = 1,  // what is simple is read without libyaml
+    FRONT_OPEN = 2,      // where the whole file is front matter its last line may be missing
+};
 bool front_parse_tree(str text, str file, arena *a, struct diag *d, struct front *out,
-                      bool by_lines);
+                      unsigned how);
 // "2026-05-31", with or without a time and a zone, as Unix seconds.
 bool front_date(str s, int64_t *out);
 

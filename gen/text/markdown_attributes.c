@@ -92,6 +92,9 @@ static bool apply_text(struct md *r, cmark_node *n, cmark_node *block)
     str id, classes, text = arena_str(r->a, md_literal(n));
     cmark_node *before = cmark_node_previous(n), *behind = cmark_node_next(n);
     size_t length = md_attributes(text, &id, &classes);
+    bool colon = length > 1 && text.ptr[1] == ':';
+    if (!(r->o->foreign & MD_FOREIGN_ATTRIBUTES) && !colon)
+        return true;  // in trees of no kind only kramdown's own, with their colon
     bool heading = md_is(block, CMARK_NODE_HEADING), last = length == text.len && !behind;
     if (heading && (last || !length))
         return true;  // the heading's own, which are read with its id

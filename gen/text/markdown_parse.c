@@ -272,7 +272,9 @@ static void parse(struct md *r)
     if (r->hidden || r->o->foreign & MD_FOREIGN_LIQUID || r->own[0] ||
         (r->o->foreign & MD_FOREIGN_SHORTCODES && str_search(body, STR("{{")) < body.len))
         md_foreign_show(r, r->root);
-    if (r->o->foreign & MD_FOREIGN_ATTRIBUTES && str_find(body, '{') < body.len)
+    unsigned kind = r->o->foreign & (MD_FOREIGN_BRACES | MD_FOREIGN_JSX);
+    bool colons = r->o->open_html && !kind && str_search(body, STR("{:")) < body.len;
+    if (colons || (r->o->foreign & MD_FOREIGN_ATTRIBUTES && str_find(body, '{') < body.len))
         md_attributes_apply(r, r->root);
     md_strong_repair(r, r->root);
     if (r->o->extensions & MD_DEFINITIONS && !r->o->plain &&

@@ -222,8 +222,8 @@ static void short_way_is_libyaml(void **state)
     struct fixture *x = *state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct front fast, slow;
-        bool a = front_parse_tree(str_c(texts[i]), STR("a"), &x->a, x->d, &fast, true);
-        bool b = front_parse_tree(str_c(texts[i]), STR("b"), &x->a, x->d, &slow, false);
+        bool a = front_parse_tree(str_c(texts[i]), STR("a"), &x->a, x->d, &fast, FRONT_BY_LINES);
+        bool b = front_parse_tree(str_c(texts[i]), STR("b"), &x->a, x->d, &slow, 0);
         if (a != b)
             fail_msg("one of the two ways refuses: %s", texts[i]);
         if (a)

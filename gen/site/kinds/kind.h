@@ -26,6 +26,7 @@ enum kind_flag {
     KIND_OWN_HEADING = 16384,  // a page shows its own heading rather than the title of front matter
     KIND_HERO = 8192,          // the words of a start page are in its front matter
     KIND_VAULT = 32768,        // aliases are other names of a note, no addresses
+    KIND_FRONT_OPEN = 65536,   // front matter that is all of a file may lack its last line
     KIND_SLUG_WHOLE = 2048,    // "slug:" of front matter is a whole address, without a slash, too
 };
 
@@ -51,6 +52,7 @@ struct tree_root {
     str address;      // of the language in the tree's own addresses: "fr"; "" at the root
     bool numbers;     // "01-intro" is intro
     bool blog;        // names may begin with a date
+    bool listed;      // its own contents say which of its files are pages
     bool collection;  // of Jekyll's: its documents are no pages to defaults and patterns
     str title;        // what its first page is called where others name it; "" for the page's own
     str permalink;    // pattern of addresses, "/news/:year/:title/"; "" without one
@@ -151,6 +153,7 @@ struct tree {
     bool fallback;          // pages without a translation are shown in the source language
     bool needs_source;      // a translation without its source is no page
     bool only_nav;          // what the contents do not list is no page
+    struct map listed;      // files of roots that are listed; the values are not used
     bool definitions;       // "Term" and ": what it is" are a list
     bool abbreviations;     // *[HTML]: says what HTML means
     bool rules;             // r[name] is in front of a rule

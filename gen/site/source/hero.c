@@ -129,6 +129,8 @@ size_t hero_parts(const struct tree *t, str text, arena *a, struct hero_part **p
     diag_free(quiet);
     if (!read || !home)
         return 0;
+    if (*body == text.len && !str_ends(str_trim(text), STR("\n---")))
+        put(&h, STR("\n---\n"), 0);  // which the front matter lacks
     put_title(&h, t, map);
     put_line(&h, "", words_at(map, "hero.text"), "\n\n");
     put_line(&h, "", words_at(map, "hero.tagline"), "\n\n");

@@ -116,9 +116,12 @@ static bool names_title(str heading)
     return false;
 }
 
-// own: a heading that opens the body is what the page shows, whatever its front matter calls it.
-static bool page_read(str text, str file, bool own, arena *a, struct diag *d, struct page_meta *out)
+// flags: of the tree's kind.
+static bool page_read(str text, str file, unsigned flags, arena *a, struct diag *d,
+                      struct page_meta *out)
 {
+    bool own = flags & KIND_OWN_HEADING;
+    unsigned how = FRONT_BY_LINES | (flags & KIND_FRONT_OPEN ? FRONT_OPEN : 0);
     size_t bad = utf8_invalid(text);
     str title;
     size_t behind;
@@ -128,7 +131,7 @@ static bool page_read(str text, str file, bool own, arena *a, struct diag *d, st
         diag_add(d, nul ? D_UTF8_NUL : D_UTF8_INVALID, DIAG_AT(file, text, bad), "byte %zu", bad);
         return false;
     }
-    bool ok = front_parse(text, file, a, d, &out->front);
+    bool ok = front_parse_tree(text, file, a, d, &out->front, how);
     out->body = out->front.body;
     if (ok && first_heading(text, out->body, a, &title, &behind)) {
         if (out->front.title.len && names_title(title))
@@ -271,8 +274,8 @@ static str read_one(struct reading *r, const struct page *p, buf *text, buf *pat
         bool left_out =
             publish_path(r->site, p) == LEFT_UNDERSCORE;  // its generator does not read it either
         struct diag *own = left_out ? diag_new((struct diag_options){.quiet = true}) : d;
-        bool heading = r->site->tree->kind->flags & KIND_OWN_HEADING;
-        ok = page_read(page.text, file, heading, a, own, &m) || (others && m.front.body);
+        ok = page_read(page.text, file, r->site->tree->kind->flags, a, own, &m) ||
+             (others && m.front.body);
         m.includes = page.may;
         if (ok && may_be_guessed(r->site, p))
             m.written = written_in(str_slice(page.text, m.front.body, page.text.len));

@@ -288,6 +288,7 @@ void docusaurus_read(struct tree *t)
     t->description = kind_script_text(&js, "tagline");
     kind_site(t, kind_script_top(&js, "url"), kind_script_top(&js, "baseUrl"));
     t->math = str_search(t->config, STR("remark-math")) < t->config.len;
+    t->emoji = !str_eq(kind_script_text(&js, "emoji"), STR("false"));
     kind_explain(t, "the configuration is a program and was not run: title, url, baseUrl, i18n, "
                     "presets and plugins were read as literals");
 }

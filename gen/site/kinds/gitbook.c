@@ -36,13 +36,13 @@ static struct book read_config(struct tree *t)
                          .redirects = kind_get(new, "redirects")};
 }
 
-// Whether LANGS.md has a line "* [English](en/)", or the folder a book's contents.
+// Whether LANGS.md has a line "* [English](en/)", or the folder a book's contents and the name of a
+// language.
 static bool is_language(struct tree *t, str root, str langs, str name)
 {
     static const char *const tails[] = {")", "/)", "/README.md)"};
-    if (!kind_is_tag(name))
-        return false;
-    bool listed = kind_has(t, kind_join(t, kind_join(t, root, name), STR("SUMMARY.md")));
+    bool listed =
+        kind_is_tag(name) && kind_has(t, kind_join(t, kind_join(t, root, name), STR("SUMMARY.md")));
     for (size_t i = 0; i < sizeof tails / sizeof *tails && !listed; i++)
         listed = str_search(langs, arena_join(t->a, STR("]("), name, str_c(tails[i]))) < langs.len;
     return listed;
@@ -84,6 +84,20 @@ static bool read_books(struct tree *t)
     return true;
 }
 
+// Of a translation is a page what its own contents list, and its start page: the rest are parts.
+static void read_listed(struct tree *t, struct tree_root *root, const struct book *b)
+{
+    size_t before = t->nav_count;
+    if (kind_summary(t, root->folder, b->summary, SUMMARY_GITBOOK))
+        map_put(&t->listed, t->a, kind_join(t, root->folder, b->readme), NULL);
+    for (size_t i = before; i < t->nav_count; i++)
+        if (t->nav[i].file.len) {
+            map_put(&t->listed, t->a, t->nav[i].file, NULL);
+            root->listed = true;
+        }
+    t->nav_count = before;
+}
+
 // "help/old: new/page.md" leads from an address to a page. Source: "Content configuration".
 static void read_redirects(struct tree *t, const struct yaml_node *map)
 {
@@ -105,6 +119,9 @@ void gitbook_read(struct tree *t)
     if (!kind_has(t, t->home))
         t->home = t->nav_count ? t->nav[0].file : STR_NONE;
     t->only_nav = t->nav_count > 0;
+    for (size_t i = 0; i < t->root_count; i++)
+        if (t->roots[i].address.len)
+            read_listed(t, &t->roots[i], &b);
     for (size_t i = 0; i < t->root_count; i++)
         kind_ignore(t, kind_join(t, t->roots[i].folder, b.summary));
     t->math = t->emoji = true;

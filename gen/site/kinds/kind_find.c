@@ -113,10 +113,11 @@ static bool is_of_languages(struct tree *t, const struct tree_kind *forced, str 
     for (size_t i = 0; i < n; i++) {
         if (!kind_is_tag(names[i]) || !found(t, mkdocs, kind_join(t, above, names[i])))
             continue;
-        address = kind_text(kind_values(t, t->config_name), "site_url");
-        while (str_ends(address, STR("/")))
-            address.len--;
-        bool own = !str_ends(address, arena_join(t->a, STR("/"), names[i], STR_NONE));
+        const struct yaml_node *c = kind_values(t, t->config_name);
+        str tail = arena_join(t->a, STR("/"), names[i], STR_NONE);
+        address = kind_trim_slashes(kind_text(c, "site_url"));
+        bool own = !str_ends(address, tail) &&
+                   !str_ends(kind_trim_slashes(kind_text(c, "site_dir")), tail);
         if (!projects++ || (own && address.len))
             source = names[i];
     }
@@ -163,7 +164,8 @@ static void recognise(struct tree *t, const struct tree_kind *forced)
                 t->folder = t->config_name = STR_NONE;
             return;
         }
-    if (is_of_languages(t, forced, STR_NONE) || is_of_languages(t, forced, STR("docs")))
+    if (is_of_languages(t, forced, STR_NONE) || is_of_languages(t, forced, STR("docs")) ||
+        is_of_languages(t, forced, STR("config")))
         return;
     bool several = mdbook_books(t, &books) > 1;
     if (!several && found_deeper(t, forced))
@@ -315,6 +317,8 @@ bool tree_is_page(const struct tree *t, str path)
     bool by_name = str_ends(path, STR(".md")) || str_ends(path, STR(".markdown")) ||
                    (t->kind->flags & KIND_MDX && str_ends(path, STR(".mdx")));
     const struct tree_root *r = by_name ? tree_root_of(t, path) : NULL;
+    if (r && r->listed)
+        return map_has(&t->listed, path);
     return r && (!t->only_nav || r->address.len || str_eq(path, t->home) ||
                  is_listed(t, path));  // translations follow the list of the source
 }

@@ -63,6 +63,16 @@ static void read_chapter(struct summary *s, size_t indent, bool numbered, str ti
     kind_nav(t, depth, md_words(title, STR_NONE, t->a), path, outside ? file : STR_NONE);
 }
 
+// How long the mark of an item is that a line begins with, "- " or "4. "; 0 for none.
+static size_t item_mark(str line)
+{
+    size_t n = 0;
+    while (n < line.len && ascii_is_digit(line.ptr[n]))
+        n++;
+    bool mark = n < line.len && strchr(n ? ".)" : "-*+", line.ptr[n]);
+    return mark && n + 2 < line.len && line.ptr[n + 1] == ' ' ? n + 2 : 0;
+}
+
 static void read_line(struct summary *s, str line)
 {
     size_t indent = 0;
@@ -70,9 +80,8 @@ static void read_line(struct summary *s, str line)
     while (indent < line.len && (line.ptr[indent] == ' ' || line.ptr[indent] == '\t'))
         indent += line.ptr[indent] == '\t' ? 4 : 1;
     line = str_trim(line);
-    bool item = line.len > 2 && strchr("-*+", line.ptr[0]) && line.ptr[1] == ' ';
-    if (item)
-        line = str_trim(str_slice(line, 2, line.len));
+    size_t item = item_mark(line);
+    line = str_trim(str_slice(line, item, line.len));
     str heading = heading_of(line, s->of);
     if (read_link(line, s->of, &title, &file)) {
         if (!item)

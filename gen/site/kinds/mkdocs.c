@@ -257,21 +257,24 @@ static str pages_folder(struct tree *t, str project, str named)
     return standard;
 }
 
-// Languages that are projects of their own in folders beside the pages: ja/mkdocs.yml, ja/docs.
-static void read_nested(struct tree *t, str docs)
+// Languages that are projects of their own in folders of above: beside the pages, ja/mkdocs.yml and
+// ja/docs, or apart from them, config/ja/mkdocs.yml with ../../docs/ja.
+static void read_projects(struct tree *t, str docs, str above, str source)
 {
     str *names, config = path_name(t->config_name);
-    size_t n = kind_folders(t, t->folder, &names);
+    size_t n = kind_folders(t, above, &names);
     for (size_t i = 0; config.len && i < n; i++) {
-        str project = kind_path(t, names[i]), file = kind_join(t, project, config);
+        str project = kind_join(t, above, names[i]), file = kind_join(t, project, config);
         if (!kind_is_tag(names[i]) || str_eq(project, docs) || !kind_has(t, file))
             continue;
         str folder = pages_folder(t, project, kind_text(kind_values(t, file), "docs_dir"));
         if (kind_has_folder(t, folder) && !str_eq(folder, docs))
             kind_root(t, folder, names[i], STR_NONE, names[i]);
     }
-    if (t->root_count)
-        kind_root(t, docs, t->source_language, STR_NONE, STR_NONE);
+    if (!t->root_count)
+        return;
+    kind_root(t, docs, source, STR_NONE, STR_NONE);
+    t->source_language = source;
 }
 
 void mkdocs_read(struct tree *t)
@@ -292,8 +295,10 @@ void mkdocs_read(struct tree *t)
     if (i18n)
         read_i18n(t, docs, i18n, &nav);
     bool siblings = !t->root_count && kind_siblings(t, docs);
+    str above = path_folder(t->folder), own = path_name(t->folder);
+    bool apart = kind_is_tag(own) && !str_starts(docs, t->folder);
     if (!t->root_count)
-        read_nested(t, docs);
+        read_projects(t, docs, apart ? above : t->folder, apart ? own : t->source_language);
     if (!t->root_count)
         kind_root(t, docs, STR_NONE, STR_NONE, STR_NONE);
     str of_nav = siblings || !t->root_count ? docs : t->roots[0].folder;

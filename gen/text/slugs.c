@@ -37,6 +37,12 @@ static void github(str s, buf *out)
     }
 }
 
+void slug_lower(str text, buf *out)
+{
+    for (size_t i = 0, n; i < text.len; i += n)
+        buf_utf8(out, (uint32_t)u_tolower((UChar32)utf8_next(str_slice(text, i, text.len), &n)));
+}
+
 // Letters and their marks apart, what is compatible made alike (NFKD), or together (NFC).
 static str normalized(str s, bool apart_too, buf *out)
 {

@@ -7,5 +7,7 @@
 // Appends the id that a heading's text has in a style; nothing for a text without letters and
 // digits.
 void slug_text(enum md_slug style, str text, buf *out);
+// Appends a text in lower case.
+void slug_lower(str text, buf *out);
 
 #endif

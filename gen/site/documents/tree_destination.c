@@ -173,6 +173,10 @@ str tree_made(const struct site *site, const struct language *l, str path, arena
         file = STR_NONE;  // a feed is written where a page has a date
     if (str_eq(name, STR("404")) || str_eq(name, STR("404.html")))
         file = STR("404.html");
+    if (str_eq(name, STR("llms.txt")))
+        file = name;
+    if (str_eq(file, STR("llms.txt")) && l == site->source_language)
+        return file;  // in no folder
     return file.len && site->by_folder
                ? arena_printf(a, "%.*s/%.*s", STR_ARG(l->tag), STR_ARG(file))
                : file;

@@ -98,17 +98,18 @@ struct tree_target tree_find(const struct site *site, const struct page *p, str 
     return t;
 }
 
-// Whether a program of src/pages makes the page: Astro's and React's own.
+// Whether a program of src/pages makes the page, of each language: Astro's and React's own.
 static bool is_program(const struct site *site, str path, arena *a)
 {
     static const str tails[] = {STR(".astro"),     STR(".tsx"),         STR(".jsx"),
                                 STR(".js"),        STR("/index.astro"), STR("/index.tsx"),
                                 STR("/index.jsx"), STR("/index.js")};
-    str folder, address = tree_address(path, a);
+    str folder, address;
     bool found = false;
     if (!(site->tree->kind->flags & KIND_MDX) || path.ptr[0] != '/' ||
         !tree_join(site->tree->folder, STR("src/pages"), a, &folder))
         return false;
+    address = tree_address(tree_without_language(site, path, a), a);
     for (size_t i = 0; i < sizeof tails / sizeof *tails && !found; i++)
         found = assets_lookup(site, arena_join(a, arena_join(a, folder, STR("/"), address),
                                                tails[i], STR_NONE)) != NULL;

@@ -112,8 +112,7 @@ static const struct tree_root *source_root(const struct site *site, const struct
     return p->root;
 }
 
-// "/en/guide" is /guide where en is a language of the site.
-static str without_language(const struct site *site, str path, arena *a)
+str tree_without_language(const struct site *site, str path, arena *a)
 {
     size_t end = 1 + str_find(str_slice(path, 1, path.len), '/');
     bool named = tree_names_language(site, str_slice(path, 1, end), a);
@@ -157,7 +156,7 @@ void tree_place_files(const struct site *site, const struct page *p, str path, a
     const struct page *first = p->document ? p->document->source : p;
     str content = site->tree->folder, own[TREE_ADDRESSES];
     if (path.ptr[0] == '/') {
-        str rest = without_language(site, path, a);
+        str rest = tree_without_language(site, path, a);
         add_place(all, STR_NONE, path, a);
         if (p->root)
             add_place(all, p->root->folder, path, a);
@@ -172,6 +171,8 @@ void tree_place_files(const struct site *site, const struct page *p, str path, a
             add_place(all, arena_join(a, source->folder, STR("/"), first->tag), path, a);
         for (size_t i = 0; i < site->tree->static_count; i++)
             add_place(all, site->tree->statics[i], path, a);
+        for (size_t i = 0; rest.len < path.len && i < site->tree->static_count; i++)
+            add_place(all, site->tree->statics[i], rest, a);  // which each language has, too
         add_place(all, arena_join(a, content, STR("/"), STR("assets")), path, a);
         if (below_host(site, path, a).len)
             add_place(all, content, below_host(site, path, a), a);

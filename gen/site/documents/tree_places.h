@@ -14,6 +14,8 @@ struct places {
 
 // The path from a folder, normalised; false when it climbs above the root. Lives in a.
 bool tree_join(str folder, str path, arena *a, str *out);
+// "/en/guide" is /guide where en is a language of the site.
+str tree_without_language(const struct site *site, str path, arena *a);
 // The addresses that a path in page p may mean, which is not empty.
 void tree_place_addresses(const struct site *site, const struct page *p, str path, arena *a,
                           struct places *all);

@@ -86,6 +86,33 @@ static bool is_word(str s)
     return s.len > 0;
 }
 
+// "#Start" on GitHub leads to the heading whose id is start, where nothing is called Start.
+static str in_lower_case(const struct page_work *h, str anchor)
+{
+    const struct site *site = h->r->site;
+    buf lower = BUF_INIT;
+    if (!site->tree_index || site->tree->kind->flags & KIND_FOREIGN ||
+        has_anchor(&h->out->md, anchor))
+        return anchor;
+    slug_lower(anchor, &lower);
+    if (has_anchor(&h->out->md, buf_view(&lower)))
+        anchor = arena_str(h->r->arena, buf_view(&lower));
+    buf_free(&lower);
+    return anchor;
+}
+
+// The link within the page, which is kept to be looked for.
+static str resolve_here(struct page_work *h, str written, const struct link *l, size_t offset)
+{
+    str anchor = l->anchor.len ? in_lower_case(h, l->anchor) : STR_NONE;
+    if (anchor.len)
+        keep_anchor(h, &h->here, &h->here_count, &h->here_cap,
+                    (struct anchor_link){STR_NONE, anchor, offset});
+    if (anchor.ptr != l->anchor.ptr)
+        return arena_join(h->r->arena, STR("#"), anchor, STR_NONE);
+    return l->tail.len ? l->tail : written;
+}
+
 // What a link or picture of the text is in the page.
 static str resolve(struct page_work *h, struct md_link *link, const struct link *l,
                    struct diag_pos at)
@@ -99,10 +126,7 @@ static str resolve(struct page_work *h, struct md_link *link, const struct link 
     case LINK_HERE:
         if (is_contribution(h, l->anchor))
             return STR("#");
-        if (l->anchor.len)
-            keep_anchor(h, &h->here, &h->here_count, &h->here_cap,
-                        (struct anchor_link){STR_NONE, l->anchor, at.offset});
-        return l->tail.len ? l->tail : written;
+        return resolve_here(h, written, l, at.offset);
     case LINK_PAGE:
         if (l->anchor.len)
             keep_anchor(h, &h->out->links, &h->out->link_count, &h->out->link_cap,

@@ -1,0 +1,7 @@
+module.exports = {
+  title: 'Notes',
+  url: 'https://small.example',
+  baseUrl: '/',
+  i18n: {defaultLocale: 'en', locales: ['en', 'fr']},
+  presets: [['classic', {docs: {}}]],
+};

@@ -419,23 +419,71 @@ def sft(family, layers, batch, seq, steps=2, arguments="", lora="", evals=0, eva
     """TRL's SFTTrainer over rows of one length, with its own defaults but for what the case names."""
     import datasets
     import trl
-    words = dict(w.split(":") for w in arguments.split(",") if w)
-    words = {k: {"true": True, "false": False}.get(v, v) for k, v in words.items()}
     model = prepare(family, layers, **more)
-    args = trl.SFTConfig(tempfile.mkdtemp(), per_device_train_batch_size=batch, max_steps=steps, report_to=[],
-                         save_strategy="no", dataloader_pin_memory=False, max_length=seq, **words, **evaluation(steps, evals, eval_batch))
-    cfg = None
-    if lora:
-        import peft
-        cfg = peft.LoraConfig(task_type="CAUSAL_LM", r=int(lora), target_modules="all-linear")
+    args = trl.SFTConfig(tempfile.mkdtemp(), per_device_train_batch_size=batch, max_steps=steps, report_to=[], save_strategy="no",
+                         dataloader_pin_memory=False, max_length=seq, **chosen(arguments), **evaluation(steps, evals, eval_batch))
     rows, tests = (datasets.Dataset.from_list([{"input_ids": [1] * seq}] * n)
                    for n in (steps * batch, max(evals * eval_batch, 1)))
     trainer = trl.SFTTrainer(model=model, args=args, train_dataset=rows, eval_dataset=tests if evals else None,
-                             processing_class=tokenizer(), peft_config=cfg)
+                             processing_class=tokenizer(), peft_config=adapter_config(lora) if lora else None)
     Steps(trainer.model)
     trainer.train()
     return {"options": f"{arguments} loss_type={getattr(args, 'loss_type', '-')} checkpointing={args.gradient_checkpointing}"
             f" bf16={args.bf16} optim={args.optim}"}
+
+
+def chosen(words):
+    """Arguments of a trainer's configuration, as a case writes them: name:value,name:value."""
+    words = dict(w.split(":") for w in words.split(",") if w)
+    return {k: {"true": True, "false": False}.get(v, v) for k, v in words.items()}
+
+
+def adapter_config(rank):
+    import peft
+    return peft.LoraConfig(task_type="CAUSAL_LM", r=int(rank), target_modules="all-linear")
+
+
+def pairs(seq, count):
+    """Rows of preference data that are one length: half of it prompt; an end of sequence is added to the rest."""
+    prompt, rest = " ".join(["a"] * (seq // 2)), " " + " ".join(["a"] * (seq - seq // 2 - 1))
+    return [{"prompt": prompt, "chosen": rest, "rejected": rest}] * count
+
+
+def all_ones():
+    """torch.nonzero of a mask whose values nobody computes: each is there."""
+    true_nonzero = torch.nonzero
+
+    def nonzero(tensor, **words):
+        alone = tensor.is_cuda and tensor.dim() == 1 and not words
+        return torch.arange(tensor.numel(), device=tensor.device).unsqueeze(1) if alone else true_nonzero(tensor, **words)
+
+    torch.nonzero = nonzero
+
+
+def dpo(family, layers, batch, seq, steps=2, arguments="", lora="", reference="", evals=0, eval_batch=0, **more):
+    """TRL's DPOTrainer over pairs of one length. reference=copy: a second model, as the trainer loads it by its name; without
+    it the trainer makes what it makes by itself, a copy before 0.29, or takes the adapters off."""
+    import datasets
+    import trl
+    from tokenizers.pre_tokenizers import WhitespaceSplit
+    all_ones()
+    model = prepare(family, layers, **more)
+    args = trl.DPOConfig(tempfile.mkdtemp(), per_device_train_batch_size=batch, max_steps=steps, report_to=[],
+                         save_strategy="no", dataloader_pin_memory=False, max_length=seq, **chosen(arguments),
+                         **evaluation(steps, evals, eval_batch))
+    if hasattr(args, "max_prompt_length"):
+        args.max_prompt_length = seq
+    ref = models.build(family, layers, DTYPES[more.get("dtype", "fp32")]).eval() if reference else None
+    words = tokenizer()
+    words.backend_tokenizer.pre_tokenizer = WhitespaceSplit()
+    rows, tests = (datasets.Dataset.from_list(pairs(seq, n)) for n in (steps * batch, max(evals * eval_batch, 1)))
+    trainer = trl.DPOTrainer(model=model, ref_model=ref, args=args, train_dataset=rows, eval_dataset=tests if evals else None,
+                             processing_class=words, peft_config=adapter_config(lora) if lora else None)
+    if trainer.ref_model is not None:
+        oracle.mark_model(trainer.ref_model)
+    Steps(trainer.model)
+    trainer.train()
+    return {"options": f"{arguments} checkpointing={args.gradient_checkpointing} bf16={args.bf16} optim={args.optim}"}
 
 
 def compiled(family, layers, batch, seq, autocast="", optimizer="default", clip=0, steps=2, checkpoint="", lora="",

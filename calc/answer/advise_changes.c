@@ -6,6 +6,7 @@
 #include "calc/base/text.h"
 #include "calc/model/framework.h"
 #include "calc/model/model.h"
+#include "calc/model/preference.h"
 
 // Divides the micro-batch and multiplies accumulation, so that a step sees the same sequences.
 static enum advice_applied micro_batch(struct change *k, uint64_t divide)
@@ -66,6 +67,14 @@ enum advice_applied change_eval_batch(struct change *k)
     if (k->c->eval_batch_size <= k->c->batch_size)
         return ADVICE_NOT_HERE;
     advise_say(k, FIELD_eval_batch_size, k->c->batch_size);
+    return ADVICE_APPLIED;
+}
+
+enum advice_applied change_precompute_ref(struct change *k)
+{
+    if (!preference_refers(k->c))
+        return ADVICE_NOT_HERE;
+    advise_say(k, FIELD_precompute_ref_log_probs, true);
     return ADVICE_APPLIED;
 }
 

@@ -21,6 +21,9 @@
     static const char *const config_help_##ident[] = {VALUES_##ident(CONFIG_HELP) NULL};
 CONFIG_TABLE(family)
 CONFIG_TABLE(task)
+#ifndef __wasm__
+CONFIG_TABLE(trainer)
+#endif
 CONFIG_TABLE(framework)
 CONFIG_TABLE(mode)
 CONFIG_TABLE(dtype)

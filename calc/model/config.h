@@ -29,6 +29,7 @@ struct vram_config {
 #define CONFIG_ENUM(ident) enum ident##_value{VALUES_##ident(CONFIG_V) ident##_COUNT};
 CONFIG_ENUM(family)
 CONFIG_ENUM(task)
+CONFIG_ENUM(trainer)
 CONFIG_ENUM(framework)
 CONFIG_ENUM(mode)
 CONFIG_ENUM(dtype)

@@ -425,3 +425,21 @@ const struct layout_param *layout_find(const struct layout *l, bool block, uint1
         return &l->block[i];
     return i < LAYOUT_ENDS ? &l->before[i] : &l->after[i - LAYOUT_ENDS];
 }
+
+bool layout_is_base(const struct layout_param *p, bool block)
+{
+    bool saved = !block && (p->number == P_WTE_SAVED || p->number == P_HEAD_SAVED);
+    return p->part != PART_A && p->part != PART_B && p->part != PART_VECTOR && !saved;
+}
+
+void layout_strip(struct layout *l)
+{
+    for (unsigned i = 0; i < l->block_count; i++)
+        if (!layout_is_base(&l->block[i], true))
+            l->block_index[l->block[i].number] = LAYOUT_ABSENT;
+    for (uint16_t i = 0; i < LAYOUT_GLOBAL_NUMBERS; i++) {
+        const struct layout_param *p = layout_find(l, false, i);
+        if (p && !layout_is_base(p, false))
+            l->global_index[i] = LAYOUT_ABSENT;
+    }
+}

@@ -99,6 +99,13 @@ bool layout_here(const struct layout_param *p, const struct model *m, uint64_t l
 
 void layout_make(struct layout *l, const struct model *m);
 
+// Whether a parameter is one of the model without adapters and modules_to_save. block: inside of a
+// layer.
+bool layout_is_base(const struct layout_param *p, bool block);
+
+// Takes the others off.
+void layout_strip(struct layout *l);
+
 // The parameter of a number; NULL if the model has none. block: inside of a layer.
 const struct layout_param *layout_find(const struct layout *l, bool block, uint16_t number);
 

@@ -10,6 +10,7 @@
 #include "calc/model/model_count.h"
 #include "calc/model/model_limits.h"
 #include "calc/model/precision.h"
+#include "calc/model/preference.h"
 #include "calc/model/quantization.h"
 #include "calc/model/resolve.h"
 #include "calc/model/scheme.h"
@@ -430,6 +431,14 @@ int model_make(struct model *m, const struct vram_config *c, struct message *e)
         rc = model_check_offload(&m->c, e);
     if (rc == VRAM_OK)
         rc = model_check_compile(&m->c, e);
+#ifndef __wasm__
+    if (rc == VRAM_OK)
+        rc = preference_check(&m->c, e);
+    if (preference_is(&m->c)) {  // the chosen answers, then the rejected ones
+        m->c.batch_size *= 2;
+        m->c.eval_batch_size *= 2;
+    }
+#endif
     if (rc != VRAM_OK)
         return rc;
     m->tokens = size_mul(m->c.batch_size, m->c.seq_len / m->c.context_parallel);

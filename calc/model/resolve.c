@@ -4,6 +4,7 @@
 
 #include "calc/model/framework.h"
 #include "calc/model/model.h"
+#include "calc/model/preference.h"
 #include "calc/model/scheme.h"
 
 // SRC: nanoGPT train.py (dtype); accelerate utils/fsdp_utils.py, DeepSpeed runtime/engine.py;
@@ -35,6 +36,9 @@ void resolve_auto(struct vram_config *c)
     c->offload_optimizer |= c->offload_params;
     if (c->dtype == DTYPE_AUTO)
         c->dtype = resolve_dtype(c);
+#ifndef __wasm__
+    preference_resolve(c);
+#endif
     if (c->cross_entropy == CROSS_ENTROPY_AUTO)
         c->cross_entropy = f->loss;
     if (c->keep_logits == KEEP_LOGITS_AUTO)

@@ -38,6 +38,11 @@ static uint64_t dims_chunk(const struct dims *d, const struct model *m)
 #define DIMS_TILE_ROWS UINT64_C(4096)
 #define DIMS_TILE_COLUMNS UINT64_C(32768)
 
+#ifndef __wasm__
+// Rows whose entropy is computed together. SRC: trl 1.0 trainer/utils.py, entropy_from_logits.
+#define DIMS_ENTROPY_ROWS UINT64_C(128)
+#endif
+
 static uint64_t dims_share(uint64_t n, uint64_t parts)
 {
     return n / parts ? n / parts : 1;

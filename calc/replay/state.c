@@ -5,6 +5,7 @@
 
 #include "calc/base/size.h"
 #include "calc/model/precision.h"
+#include "calc/model/preference.h"
 #include "calc/model/quantization.h"
 #include "calc/model/scheme.h"
 #include "calc/trace/tape.h"
@@ -180,6 +181,29 @@ static uint64_t state_resident(const struct model *m, uint64_t layer)
     return keeps ? layers << dtype_shift(precision_of(&m->c)->compute) : 0;
 }
 
+#ifndef __wasm__
+uint64_t state_reference(const struct state *s, const struct state_row *r, bool block)
+{
+    bool there = preference_copies(&s->m->c) && layout_is_base(r->param, block);
+    return there ? r->weight : 0;
+}
+
+// A second model beside the one that is trained. SRC: trl trainer/dpo_trainer.py (ref_model).
+static void state_refer(struct state *s)
+{
+    uint64_t bytes = 0;
+    for (unsigned i = 0; i < s->layout.before_count; i++)
+        bytes = size_add(bytes, state_reference(s, &s->before[i], false));
+    for (unsigned i = 0; i < s->layout.block_count; i++)
+        bytes = size_add(bytes, size_mul(layout_times(s->block[i].param, s->m),
+                                         state_reference(s, &s->block[i], true)));
+    for (unsigned i = 0; i < s->layout.after_count; i++)
+        bytes = size_add(bytes, state_reference(s, &s->after[i], false));
+    s->reference_bytes = bytes;
+    s->param_bytes = size_add(s->param_bytes, bytes);
+}
+#endif
+
 int state_make(struct state *s, const struct model *m, const uint64_t elements[SHAPE_COUNT])
 {
     mem_zero(s, sizeof *s);
@@ -203,6 +227,9 @@ int state_make(struct state *s, const struct model *m, const uint64_t elements[S
         state_row_make(&s->after[i], m, p, elements[p->shape], false);
         state_sum(s, &s->after[i], 1);
     }
+#ifndef __wasm__
+    state_refer(s);
+#endif
     s->resident_bytes = state_resident(m, elements[SHAPE_LAYER]);
     s->loading_bytes = state_second_head(s) + state_clone(s);
     if (s->trained_tensors && !m->c.eval_only && !m->c.offload_optimizer)

@@ -33,12 +33,19 @@ struct state {
     uint64_t trained_tensors, trained_bytes;  // trained_bytes: of whole gradients
     uint64_t copy_bytes,
         sum_bytes;  // of float32 copies of the weights, and sums of gradients: from the beginning
+    uint64_t
+        reference_bytes;      // of a second model that is not trained; they are part of param_bytes
     uint64_t loading_bytes;   // beside the weights while they are loaded, and gone before training
     uint64_t host_bytes;      // in the host's memory
     uint64_t largest_bytes;   // of the largest trained weight
     uint64_t resident_bytes;  // of gathered weights that ZeRO-3 does not give back
     uint64_t part_bytes;      // of one GPU's part of all trained weights, in the weights' format
 };
+
+#ifndef __wasm__
+// What a row's parameter takes once more in a reference; 0 where it has none.
+uint64_t state_reference(const struct state *s, const struct state_row *r, bool block);
+#endif
 
 // Fills *s for a model. Errors: VRAM_EOVERFLOW.
 int state_make(struct state *s, const struct model *m, const uint64_t elements[SHAPE_COUNT]);

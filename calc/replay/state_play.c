@@ -111,9 +111,28 @@ static int step_load(struct player *p, const struct state *s)
     return rc == VRAM_OK && second ? player_free(p, SLOT_X, &step_loading, second, -1) : rc;
 }
 
+#ifndef __wasm__
+// The reference is loaded after the policy.
+static int step_reference(struct player *p, const struct state *s, const struct state_row *r,
+                          int32_t layer)
+{
+    uint64_t bytes = state_reference(s, r, layer >= 0);
+    struct storage weight = {.name = name_of(r->param->role, PART_REFERENCE),
+                             .op = OP_PARAM,
+                             .category = VRAM_CAT_PARAM};
+    if (bytes && r->stored_count)
+        return step_stored(p, r, layer);
+    return bytes ? player_forever(p, &weight, bytes, layer) : VRAM_OK;
+}
+#endif
+
 int state_build(struct player *p, const struct state *s)
 {
     int rc = step_load(p, s);
+#ifndef __wasm__
+    if (rc == VRAM_OK && s->reference_bytes)
+        rc = state_each(p, s, step_reference);
+#endif
     if (rc == VRAM_OK)
         rc = buckets_build(p, s);
     return rc == VRAM_OK ? step_early(p, s) : rc;

@@ -41,6 +41,16 @@ void cache_open(struct graph *g)
                        (!g->m->c.checkpointing || graph_has(g, TRAIT_CACHE_OF_TUPLES));
 }
 
+#ifndef __wasm__
+void cache_open_reference(struct graph *g)
+{
+    if (g->training)
+        cache_open(g);  // the policy itself
+    else
+        g->returns_cache = g->m->c.use_cache;
+}
+#endif
+
 bool cache_copies(const struct graph *g)
 {
     return graph_returns_cache(g) && graph_has(g, TRAIT_CACHE_COPIES);

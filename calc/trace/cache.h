@@ -14,6 +14,11 @@ void cache_keep(struct graph *g, struct value *k, struct value *v);
 
 // A training pass's model returns the cache; whether it does so as copies.
 void cache_open(struct graph *g);
+
+#ifndef __wasm__
+// The same for a reference: one in eval mode is not checkpointed.
+void cache_open_reference(struct graph *g);
+#endif
 bool cache_copies(const struct graph *g);
 
 // cat((old, new), dim=-2) in the current layer; first: what it finds is the prompt's.

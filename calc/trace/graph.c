@@ -404,7 +404,8 @@ struct value graph_weight_cast(struct graph *g, bool global, uint16_t number, st
     if (!g->autocast || !graph_ok(g) || weight.storage == TAPE_NONE)
         return graph_copy(g, weight);
     uint8_t part = row->part == PART_BIAS ? PART_BIAS_CAST : PART_WEIGHT_CAST;
-    if (!row->trained && g->m->c.task == TASK_TRAIN)  // LitGPT generates with what could be trained
+    bool frozen = !row->trained || (MODEL_IS_WHOLE && g->frozen);
+    if (frozen && g->m->c.task == TASK_TRAIN)  // LitGPT generates with what could be trained
         return graph_to(g, weight, g->compute, part);
     struct param *p = graph_param_at(g, global, number);
     if (p->cast == TAPE_NONE) {

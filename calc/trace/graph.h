@@ -174,6 +174,7 @@ struct graph {
     bool failed;
     bool recompute;      // a checkpointed block runs again
     bool autocast;       // two-byte matrix products over float32 weights
+    bool frozen;         // no weight requires a gradient, whatever the layout says
     bool grad;           // gradients are recorded
     bool training;       // model.train(): dropout is on
     bool caches;         // blocks hand their keys and values over (generation)

@@ -3,6 +3,7 @@
 
 #include "calc/trace/loss.h"
 
+#include "calc/model/preference.h"
 #include "calc/trace/block_nanotron.h"
 #include "calc/trace/layers.h"
 #include "calc/trace/loss_chunked.h"
@@ -53,6 +54,10 @@ struct value loss_forward(struct graph *g, struct value *normed, uint32_t target
     struct value x = *normed;
     if (graph_is_nanotron(g))
         return loss_nanotron(g, x, targets);
+    if (preference_is(&g->m->c) && !preference_tiles(&g->m->c)) {
+        *logits = loss_logits(g, x);  // the trainer makes the loss
+        return graph_none();
+    }
     bool tiled = g->m->c.cross_entropy == CROSS_ENTROPY_TILED;
     if (MODEL_IS_WHOLE && tiled)
         return loss_tiled(g, x);

@@ -16,6 +16,7 @@
 #include "calc/trace/loss_tiled.h"
 #include "calc/trace/loss_inplace.h"
 #include "calc/trace/loss_output.h"
+#include "calc/trace/loss_preference.h"
 #include "calc/trace/nodes_llama.h"
 #include "calc/trace/parallel.h"
 #include "calc/trace/quantized.h"
@@ -458,6 +459,8 @@ static node_fn *const node_table[NODE_COUNT] = {
     [NODE_BADDBMM] = node_baddbmm,
     [NODE_GELU_FUNCTION] = node_gelu_function,
     [NODE_RELU] = node_relu,
+    [NODE_GATHER_ROWS] = node_gather_rows,
+    [NODE_SELECTIVE] = node_selective,
     [NODE_TILED] = node_tiled,
     [NODE_SEQUENCE] = node_sequence,
 #endif

@@ -4,6 +4,7 @@
 #include "calc/trace/pass.h"
 
 #include "calc/model/precision.h"
+#include "calc/model/preference.h"
 #include "calc/trace/backward.h"
 #include "calc/trace/cache.h"
 #include "calc/trace/checkpoint.h"
@@ -14,6 +15,7 @@
 #include "calc/trace/parallel.h"
 #include "calc/trace/pass_compile.h"
 #include "calc/trace/pass_compile_llama.h"
+#include "calc/trace/pass_preference.h"
 #include "calc/trace/pass_stage.h"
 
 // Adapters' first layer has an input without a gradient, unless a hook gives it one
@@ -59,6 +61,16 @@ static struct value pass_forward(struct graph *g, uint32_t ids, uint32_t targets
     if (rotary && !(g->grad && g->m->c.checkpointing))
         layer_rope_close(g);
     return loss;
+}
+
+static struct value pass_losses(struct graph *g, uint32_t ids, uint32_t targets,
+                                struct value *logits)
+{
+#ifndef __wasm__
+    if (preference_is(&g->m->c))
+        return pass_preference(g, ids, targets, pass_forward);
+#endif
+    return pass_forward(g, ids, targets, logits);
 }
 
 static uint32_t pass_batch(struct graph *g, enum graph_slot slot, uint16_t name)
@@ -191,7 +203,7 @@ static void pass_train(struct graph *g, const struct pass *p, graph_saved_fn *sa
     struct value logits = graph_none();
     bool keeps = g->m->c.keep_logits == KEEP_LOGITS_BACKWARD;
     cache_open(g);
-    struct value loss = pass_forward(g, ids, targets, &logits);
+    struct value loss = pass_losses(g, ids, targets, &logits);
     pass_widen(g, &logits);
     if (!keeps || !graph_returns_cache(g))
         graph_let_go(g);
@@ -240,7 +252,7 @@ static void pass_evaluate_between(struct graph *g)
     g->grad = g->training = false;
     uint32_t ids = pass_fetch(g, OP_X, ROLE_BATCH), targets = pass_fetch(g, OP_Y, ROLE_TARGETS);
     struct value logits = graph_none();
-    struct value loss = pass_forward(g, ids, targets, &logits);
+    struct value loss = pass_losses(g, ids, targets, &logits);
     graph_autocast_exit(g);
     pass_widen(g, &logits);
     if (g->m->c.eval_accumulation_steps && logits.storage != TAPE_NONE)

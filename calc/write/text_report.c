@@ -4,6 +4,7 @@
 #include "calc/answer/advise.h"
 #include "calc/answer/answers.h"
 #include "calc/model/framework.h"
+#include "calc/model/preference.h"
 #include "calc/model/resolve.h"
 #include "calc/write/number.h"
 #include "calc/write/text_parts.h"
@@ -36,6 +37,11 @@ static void heading(struct writer *w, const struct vram *v)
     writer_str(w, "; ");
     put_count(w, r->params);
     writer_str(w, " parameters\n");
+#ifndef __wasm__
+    if (preference_is(&c))
+        writer_str(w, preference_copies(&c) ? "DPO with a reference model, pairs of "
+                                            : "DPO, pairs of ");
+#endif
     writer_f(w, "%u x ", c.batch_size);
     if (c.seq_lens)
         config_write(w, &c, FIELD_seq_lens);

@@ -33,8 +33,13 @@ export function finish() {
 // The words of a configuration as the command takes them, and as flat lines.
 export const flat = (words) => words.map((w) => w.replace('=', ' = ') + '\n').join('');
 
+// Fields that the command alone has.
+export const fieldsOfTheCommand = [...readFileSync(join(root, 'calc/model/fields.def'), 'utf8').matchAll(/^#ifndef __wasm__.*\n((?:FIELD.*\n)+)#endif/gm)]
+    .flatMap(([, rows]) => [...rows.matchAll(/^FIELD\(\w+, (\w+),/gm)].map(([, name]) => name));
+const aloneLines = new RegExp(`^ *"(${fieldsOfTheCommand.join('|')})": .*\\n`, 'gm');
+
 // A report of the command as the page's module writes it: a sentence is its id and its values there.
-export const withoutEnglish = (json) => json.replace(/^(\s*"text": )".*"(,?)$/gm, '$1""$2');
+export const withoutEnglish = (json) => json.replace(/^(\s*"text": )".*"(,?)$/gm, '$1""$2').replace(aloneLines, '');
 
 // An error of the module in the command's English: its sentence is its id and its values there.
 const english = JSON.parse(readFileSync(join(root, 'i18n/calculator/en.json'), 'utf8'));

@@ -8,7 +8,7 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runInThisContext } from 'node:vm';
-import { build, check, finish, open, root } from './calc.mjs';
+import { build, check, finish, open, root, fieldsOfTheCommand } from './calc.mjs';
 
 await open();
 const file = join(build, 'vram-export.wasm');
@@ -52,7 +52,7 @@ function page(settings, files) {
 const alone = (text) => !/^note: .* is read, too$/m.test(text);
 // A command's configuration says an enum by its name, as the page's does.
 // What the page's module leaves out.
-const ALONE = ['lora_kernels', 'use_cache', 'eval_batch_size', 'eval_accumulation_steps', 'shard_ends'];
+const ALONE = ['lora_kernels', 'use_cache', 'eval_batch_size', 'eval_accumulation_steps', 'shard_ends', ...fieldsOfTheCommand];
 const differences = (a, b) => Object.keys(a).filter((key) => !ALONE.includes(key) && JSON.stringify(a[key]) !== JSON.stringify(b[key])).map((key) => `${key}: ${a[key]}, on the page ${b[key]}`);
 
 function compare(name, given, path) {

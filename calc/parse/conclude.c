@@ -5,6 +5,7 @@
 
 #include "calc/model/framework.h"
 #include "calc/model/model.h"
+#include "calc/model/preference.h"
 #include "calc/model/resolve.h"
 #include "calc/model/scheme.h"
 #include "calc/parse/actions.h"
@@ -221,7 +222,8 @@ static void conclude_cache(struct parse *p)
     struct vram_config *c = &p->v->config, resolved = *c;
     bool asked = p->v->places[FIELD_use_cache].line;
     resolve_auto(&resolved);
-    if (c->checkpointing || (p->v->facts.cached == SAID_NO && !asked))
+    if ((c->checkpointing && !preference_copies(&resolved)) ||
+        (p->v->facts.cached == SAID_NO && !asked))
         c->use_cache = 0;
     if (!c->use_cache || model_returns_cache(&resolved))
         return;
@@ -240,6 +242,25 @@ static void conclude_loss(struct parse *p)
     bool here = c->tensor_parallel == 1 && !scheme_divides_weights(c);
     c->cross_entropy = here ? CROSS_ENTROPY_TILED : CROSS_ENTROPY_CHUNKED;
 }
+
+#ifndef __wasm__
+// TRL's way to log-probabilities, and the dropout that it takes away.
+static void conclude_pairs(struct parse *p)
+{
+    static const uint64_t losses[] = {
+        [0] = CROSS_ENTROPY_AUTO,       CROSS_ENTROPY_EAGER,
+        CROSS_ENTROPY_SELECTIVE,        CROSS_ENTROPY_SELECTIVE_COPIED,
+        CROSS_ENTROPY_SELECTIVE_SLICED, CROSS_ENTROPY_TILED};
+    struct vram_config *c = &p->v->config;
+    if (c->trainer != TRAINER_DPO)
+        return;
+    c->cross_entropy = losses[p->v->facts.dpo_loss];
+    if (p->v->facts.no_dropout == SAID_YES)
+        c->dropout = c->lora_dropout = 0;
+    if (!p->v->places[FIELD_lora_kernels].line)
+        c->lora_kernels = 0;
+}
+#endif
 
 // An evaluation of transformers' Trainer between steps; packed rows are rows of a whole batch.
 static void conclude_evaluation(struct parse *p)
@@ -297,6 +318,9 @@ int conclude(struct parse *p)
     conclude_adapters(p);
     conclude_cache(p);
     conclude_loss(p);
+#ifndef __wasm__
+    conclude_pairs(p);
+#endif
     conclude_evaluation(p);
     if (p->v->facts.model)
         parse_choose_length(p);

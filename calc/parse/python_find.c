@@ -9,6 +9,10 @@ static const struct python_call CALLS[PYTHON_CALLS] = {
     {"TrainingArguments", "", NULL, ""},
     {"Seq2SeqTrainingArguments", "", NULL, ""},
     {"SFTConfig", "", NULL, ""},
+#ifndef __wasm__
+    {"DPOConfig", "", NULL, ""},
+    {"DPOTrainer", "", NULL, ""},
+#endif
     {"LoraConfig", "lora_config", "r", ""},
     {"BitsAndBytesConfig", "quantization_config", NULL, ""},
     {"ForCausalLM.from_pretrained", "", "model_name_or_path", "dtype=auto"},
@@ -34,9 +38,12 @@ static const struct python_call CALLS[PYTHON_CALLS] = {
 // Trainers of TRL that hold more than a model and its batch: a second model, what is generated,
 // rewards. SRC: trl trainer/{dpo,grpo,kto,orpo,cpo,ppo,rloo,reward}_config.py.
 static const char *const OTHER_CALLS[] = {
-    "DPOConfig", "GRPOConfig",      "KTOConfig",    "ORPOConfig",  "CPOConfig",
-    "PPOConfig", "RLOOConfig",      "RewardConfig", "PRMConfig",   "BCOConfig",
-    "XPOConfig", "OnlineDPOConfig", "GKDConfig",    "NashMDConfig"};
+#ifdef __wasm__
+    "DPOConfig",
+#endif
+    "GRPOConfig",      "KTOConfig",    "ORPOConfig",  "CPOConfig", "PPOConfig",
+    "RLOOConfig",      "RewardConfig", "PRMConfig",   "BCOConfig", "XPOConfig",
+    "OnlineDPOConfig", "GKDConfig",    "NashMDConfig"};
 
 bool python_is_name_byte(char c)
 {

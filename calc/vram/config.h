@@ -49,6 +49,13 @@ struct vram_field {
 VRAM_API const struct vram_field *vram_field_at(size_t index);       // NULL past the end
 VRAM_API const struct vram_field *vram_field_find(const char *key);  // by key or alias, or NULL
 
+// Kinds that the page's module has no room for.
+#ifdef __wasm__
+#define VRAM_KINDS_WHOLE(X)
+#else
+#define VRAM_KINDS_WHOLE(X) X(DPO, "dpo", "TRL's DPOConfig: YAML, JSON or a Python call")
+#endif
+
 // What kind of text vram_parse gets.
 #define VRAM_KINDS(X) \
     X(FLAT, "flat", "key = value lines, # comments") \
@@ -71,7 +78,8 @@ VRAM_API const struct vram_field *vram_field_find(const char *key);  // by key o
     X(SWIFT, "swift", "ms-swift's command line") \
     X(VLLM, "vllm", "vLLM's command line") \
     X(LLAMACPP, "llamacpp", "llama.cpp's command line") \
-    X(UNSLOTH, "unsloth", "Unsloth's FastLanguageModel in a Python file")
+    X(UNSLOTH, "unsloth", "Unsloth's FastLanguageModel in a Python file") \
+    VRAM_KINDS_WHOLE(X)
 
 enum vram_kind {
 #define X(id, name, text) VRAM_KIND_##id,

@@ -17,6 +17,8 @@ static const struct table tables[] = {
     {"transformers-4.48.1-TrainingArguments", VRAM_KIND_TRAINER, "", "transformers=4.48", ""},
     {"trl-1.16.0-SFTConfig", VRAM_KIND_SFT, "", "framework_version=1.16", ""},
     {"trl-0.13.0-SFTConfig", VRAM_KIND_SFT, "", "framework_version=0.13 transformers=4.48", ""},
+    {"trl-1.16.0-DPOConfig", VRAM_KIND_DPO, "", "framework_version=1.16", ""},
+    {"trl-0.13.0-DPOConfig", VRAM_KIND_DPO, "", "framework_version=0.13 transformers=4.48", ""},
     {"trl-1.16.0-ModelConfig", VRAM_KIND_SFT, "", "framework_version=1.16", "use_peft=true"},
     {"peft-0.21.2-LoraConfig", VRAM_KIND_ADAPTER, "", "", "peft_type=LORA"},
     {"peft-0.13.2-LoraConfig", VRAM_KIND_ADAPTER, "", "", "peft_type=LORA"},
@@ -84,17 +86,23 @@ static int configure(vram *v, const struct table *t, const char *key, const char
     return code;
 }
 
-// A default as Python prints it, as YAML writes it; false for what is no literal.
-static bool plain_value(char *text)
+static bool strip(char *text, const char *first, const char *last)
 {
     size_t n = strlen(text);
-    if (n > 1 && text[0] == '\'' && text[n - 1] == '\'') {
-        memmove(text, text + 1, n - 2);
-        text[n - 2] = 0;
-    } else if (strchr("[{", text[0]) && strchr("]}", text[n - 1])) {
+    bool has = n > 1 && strchr(first, text[0]) && strchr(last, text[n - 1]);
+    if (has) {
         memmove(text, text + 1, n - 2);
         text[n - 2] = 0;
     }
+    return has;
+}
+
+// A default as Python prints it, as YAML writes it; false for what is no literal.
+static bool plain_value(char *text)
+{
+    if (strip(text, "[{", "]}") && strchr(text, ','))
+        return strchr(text, '(') == NULL;
+    strip(text, "'", "'");
     return strchr(text, '(') == NULL && strchr(text, '<') == NULL && strcmp(text, "-") != 0;
 }
 

@@ -35,10 +35,11 @@ static const char *const EXITS[][2] = {
     {"3", "a file or the configuration as a whole is wrong, or it cannot be read or written"},
 };
 
-static const char KINDS[] = "A FILE is nanoGPT's config/*.py or train.py, a Hugging Face "
-                            "config.json, a training log, or lines of key = value; "
-                            "- is standard input. Files are read in order, then key=value words, "
-                            "each over what came before.";
+static const char KINDS[] =
+    "A FILE is a configuration of a trainer, a launch script, a Hugging Face config.json, a "
+    "training log, or lines of key = value (--kind lists what is read); - is standard input; "
+    "where no file has the name, it is a preset's or a model's on the Hub. Files are read in "
+    "order, then key=value words, each over what came before.";
 
 // Text from column `indent` on, broken at blanks.
 static void wrap(FILE *out, const char *text, size_t indent, size_t at)

@@ -17,8 +17,9 @@ bool cli_is_hub_id(const char *word)
     const char *slash = strchr(word, '/');
     size_t plain =
         strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./");
-    return slash && slash > word && slash[1] && !strchr(slash + 1, '/') && word[0] != '.' &&
-           word[plain] == 0 && access(word, F_OK) != 0;
+    bool has_name = !slash || (slash > word && slash[1] && !strchr(slash + 1, '/'));
+    return has_name && word[0] != '.' && word[0] != '-' && word[plain] == 0 &&
+           access(word, F_OK) != 0;
 }
 
 static bool cache_folder(char *path, size_t cap)
@@ -50,11 +51,12 @@ bool cli_hub_config(const char *id, char *path, size_t cap)
 {
     char cache[PATH], folder[PATH], pattern[PATH + 128], name[64];
     const char *slash = strchr(id, '/');
+    int org = slash ? (int)(slash - id) : 0;
     glob_t found;
-    if (!slash || strchr(id, '*') || !cache_folder(cache, sizeof cache))
+    if (strchr(id, '*') || !cache_folder(cache, sizeof cache))
         return false;
-    snprintf(folder, sizeof folder, "%.700s/models--%.*s--%.200s", cache, (int)(slash - id), id,
-             slash + 1);
+    snprintf(folder, sizeof folder, "%.700s/models--%.*s%s%.200s", cache, org, id,
+             slash ? "--" : "", slash ? slash + 1 : id);
     revision(folder, name);
     snprintf(pattern, sizeof pattern, "%s/snapshots/%s/config.json", folder, name);
     if (glob(pattern, 0, NULL, &found) != 0)

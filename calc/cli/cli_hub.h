@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Is it an id of the Hub, "org/name", and no file?
+// Can it be an id of the Hub, "org/name" or "name", and is it no file?
 bool cli_is_hub_id(const char *word);
 
 // The path of its config.json in the Hub's cache folder (HF_HUB_CACHE, HF_HOME/hub,

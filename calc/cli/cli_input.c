@@ -146,7 +146,7 @@ static int read_model(vram *v, struct cli_texts *texts, const struct cli_text *t
     return config ? parse(v, texts, config, VRAM_KIND_AUTO, NULL) : CLI_OK;
 }
 
-// "org/name" in place of a file: the cache's config.json, or the preset of that name.
+// "org/name" or "name" in place of a file: the cache's config.json, or the preset of that name.
 static int configure_id(vram *v, struct cli_texts *texts, const char *id)
 {
     char path[PATH];
@@ -156,11 +156,16 @@ static int configure_id(vram *v, struct cli_texts *texts, const char *id)
     }
     if (vram_set(v, "preset", id) == VRAM_OK)
         return CLI_OK;
-    fprintf(stderr,
-            "%s:1:1: error: no file has this name, the Hub's cache (HF_HOME) has no such model, "
-            "and it is no preset: give "
-            "its config.json\n",
-            id);
+    const struct vram_message *m = vram_error(v);
+    if (strcmp(m->id, "unknown_preset_near") == 0)
+        fprintf(stderr, "%s:1:1: error: no file has this name, and %s\n", id, m->text);
+    else if (!strchr(id, '/'))
+        cli_read(texts, id);  // a file that is not there, as it says
+    else
+        fprintf(stderr,
+                "%s:1:1: error: no file has this name, the Hub's cache (HF_HOME) has no such "
+                "model, and it is no preset: give its config.json\n",
+                id);
     return CLI_INPUT;
 }
 

@@ -4,48 +4,51 @@
 #include "calc/model/preset_ids.h"
 
 #include "calc/base/text.h"
+#include "calc/model/config.h"
 #include "calc/vram.h"
 
-// Endings that change the training of a model and not its shape.
-static const char *const ENDINGS[] = {"bnb4bit", "unsloth", "instruct", "chat", "base", "hf",
-                                      "it",      "v01",     "v02",      "v10",  "2507", "4k"};
+// Endings that change nothing of a model's sizes but how its weights are stored.
+// SRC: quantization_config of the config.json of unsloth's and Qwen's repositories
+static const struct {
+    char name[12];
+    uint8_t stored;
+} ENDINGS[] = {
+    {"bnb4bit", QUANTIZATION_NF4_DOUBLE},
+    {"unsloth", QUANTIZATION_NONE},
+    {"instruct", QUANTIZATION_NONE},
+    {"chat", QUANTIZATION_NONE},
+    {"base", QUANTIZATION_NONE},
+    {"hf", QUANTIZATION_NONE},
+    {"it", QUANTIZATION_NONE},
+    {"v01", QUANTIZATION_NONE},
+    {"v02", QUANTIZATION_NONE},
+    {"v10", QUANTIZATION_NONE},
+    {"2507", QUANTIZATION_NONE},
+    {"4k", QUANTIZATION_NONE},
+#ifndef __wasm__
+    {"awq", QUANTIZATION_AWQ},
+    {"gptqint4", QUANTIZATION_GPTQ},
+    {"gptqint8", QUANTIZATION_GPTQ_INT8},
+    {"fp8", QUANTIZATION_FP8},
+    {"128k", QUANTIZATION_NONE},
+    {"1m", QUANTIZATION_NONE},
+    {"deduped", QUANTIZATION_NONE},
+    {"dpo", QUANTIZATION_NONE},
+    {"plus", QUANTIZATION_NONE},
+    {"preview", QUANTIZATION_NONE},
+    {"reasoning", QUANTIZATION_NONE},
+    {"sft", QUANTIZATION_NONE},
+    {"thinking", QUANTIZATION_NONE},
+#endif
+};
 
 // Models of the same sizes under another name, by their letters and digits.
 static const struct {
     const char *name, *preset;
 } SAME[] = {
-    {"llama3370b", "llama-3.1-70b"},
-    {"deepseekr1distillllama8b", "llama-3.1-8b"},
-    {"deepseekr1distillllama70b", "llama-3.1-70b"},
-    {"deepseekr1distillqwen7b", "qwen2.5-7b"},
-    {"deepseekr1distillqwen14b", "qwen2.5-14b"},
-    {"deepseekr1distillqwen32b", "qwen2.5-32b"},
-    {"qwen25coder05b", "qwen2.5-0.5b"},
-    {"qwen25coder15b", "qwen2.5-1.5b"},
-    {"qwen25coder3b", "qwen2.5-3b"},
-    {"qwen25coder7b", "qwen2.5-7b"},
-    {"qwen25coder14b", "qwen2.5-14b"},
-    {"qwen25coder32b", "qwen2.5-32b"},
-    {"qwen25math15b", "qwen2.5-1.5b"},
-    {"qwen25math7b", "qwen2.5-7b"},
-    {"qwen25math72b", "qwen2.5-72b"},
-    {"smollm135m", "smollm2-135m"},
-    {"smollm360m", "smollm2-360m"},
-    {"smollm17b", "smollm2-1.7b"},
-    {"phi414b", "phi-4"},
-    {"tinyllamav11", "tinyllama-1.1b"},
-    {"tinyllama11bintermediatestep1431k", "tinyllama-1.1b"},
-    {"tinyllama11bintermediatestep1431k3t", "tinyllama-1.1b"},
-    {"tinyllama11bchatv10", "tinyllama-1.1b"},
-#ifndef __wasm__
-    {"bloomz560m", "bloom-560m"},
-    {"bloomz1b1", "bloom-1b1"},
-    {"bloomz1b7", "bloom-1b7"},
-    {"bloomz3b", "bloom-3b"},
-    {"bloomz7b1", "bloom-7b1"},
-    {"bloomz7b1mt", "bloom-7b1"},
-    {"bloomz", "bloom"},
-#endif
+#define SAME_SIZES(name, preset) {name, preset},
+#include "calc/model/preset_ids.def"
+#undef SAME_SIZES
 };
 
 static char plain(char c)
@@ -74,40 +77,54 @@ static bool letters(struct span s, char out[96], size_t *len)
     return *len > 0;
 }
 
-static const char *preset_of_letters(const char *name, size_t len)
+static const char *same_sizes(const char *name, size_t len)
 {
-    const struct vram_preset *preset;
     for (size_t i = 0; i < sizeof SAME / sizeof *SAME; i++)
         if (text_equal(name, len, SAME[i].name))
             return SAME[i].preset;
-    for (size_t i = 0; (preset = vram_preset_at(i)) != NULL; i++) {
-        char own[96];
-        size_t n;
-        bool hub = !preset->run[0] ? span_starts(span_of(preset->name), "hf-") : true;
-        struct span named = span_of(preset->name);
-        if (hub && letters(span_starts(named, "hf-") ? span_skip(named, 3) : named, own, &n) &&
-            text_equal(name, len, own))
-            return preset->name;
-    }
     return NULL;
 }
 
-static bool drop_ending(const char *name, size_t *len)
+// Of models as published: presets with a run of the Hub's, and "hf-" of the others.
+static bool has_letters(const struct vram_preset *preset, const char *name, size_t len)
+{
+    char own[96];
+    size_t n;
+    struct span named = span_of(preset->name);
+    bool is_hf = span_starts(named, "hf-");
+    return (is_hf || preset->run[0]) && letters(is_hf ? span_skip(named, 3) : named, own, &n) &&
+           text_equal(name, len, own);
+}
+
+static const struct vram_preset *preset_of_letters(const char *name, size_t len)
+{
+    const char *same = same_sizes(name, len);
+    const struct vram_preset *preset;
+    for (size_t i = 0; (preset = vram_preset_at(i)) != NULL; i++)
+        if (same ? span_is(span_of(same), preset->name) : has_letters(preset, name, len))
+            return preset;
+    return NULL;
+}
+
+static bool drop_ending(const char *name, size_t *len, uint8_t *stored)
 {
     for (size_t i = 0; i < sizeof ENDINGS / sizeof *ENDINGS; i++) {
-        size_t n = text_len(ENDINGS[i]);
-        if (*len > n && text_equal(name + *len - n, n, ENDINGS[i])) {
+        size_t n = text_len(ENDINGS[i].name);
+        if (*len > n && text_equal(name + *len - n, n, ENDINGS[i].name)) {
             *len -= n;
+            if (ENDINGS[i].stored != QUANTIZATION_NONE)
+                *stored = ENDINGS[i].stored;
             return true;
         }
     }
     return false;
 }
 
-const char *preset_of_id(struct span id)
+const struct vram_preset *preset_of_id(struct span id, uint8_t *stored)
 {
     char name[96];
     size_t len, slash;
+    *stored = QUANTIZATION_NONE;
     while (id.len > 0 && id.at[id.len - 1] == '/')
         id.len--;
     while ((slash = span_find(id, "/")) < id.len)
@@ -117,8 +134,8 @@ const char *preset_of_id(struct span id)
     if (!letters(id, name, &len))
         return NULL;
     for (;;) {
-        const char *preset = preset_of_letters(name, len);
-        if (preset || !drop_ending(name, &len))
+        const struct vram_preset *preset = preset_of_letters(name, len);
+        if (preset || !drop_ending(name, &len, stored))
             return preset;
     }
 }

@@ -3,9 +3,13 @@
 #ifndef CALC_PRESET_IDS_H
 #define CALC_PRESET_IDS_H
 
+#include <stdint.h>
+
 #include "calc/base/span.h"
+#include "calc/vram.h"
 
 // The preset whose name an id says, or NULL: "meta-llama/Llama-3.2-1B-Instruct" is llama-3.2-1b.
-const char *preset_of_id(struct span id);
+// stored: how its weights are, QUANTIZATION_NONE where the id does not say it.
+const struct vram_preset *preset_of_id(struct span id, uint8_t *stored);
 
 #endif

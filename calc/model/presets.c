@@ -97,20 +97,28 @@ static int unknown_preset(struct message *e, struct err_pos pos, const char *nam
                    ARGS(arg_part("name", name, len)));
 }
 
+static const struct vram_preset *preset_named(struct span name)
+{
+    for (size_t i = 0; i < PRESET_COUNT; i++)
+        if (text_equal_nocase(name.at, name.len, PRESETS[i].name))
+            return &PRESETS[i];
+    return NULL;
+}
+
 int preset_apply(struct vram_config *c, struct message *e, struct err_pos pos, const char *name,
                  size_t len)
 {
+    uint8_t stored = QUANTIZATION_NONE;
     struct span id = {name, len};
-    if (span_find(id, "/") < len && preset_of_id(id)) {  // "meta-llama/Llama-3.2-1B"
-        name = preset_of_id(id);
-        len = text_len(name);
-    }
-    for (size_t i = 0; i < PRESET_COUNT; i++) {
-        if (text_equal_nocase(name, len, PRESETS[i].name)) {
-            forget(c);
-            int rc = preset_fields(c, e, PRESETS[i].fields);
-            return rc ? rc : preset_fields(c, e, PRESETS[i].run);
-        }
-    }
-    return unknown_preset(e, pos, name, len);
+    const struct vram_preset *preset = preset_named(id);
+    if (!preset)
+        preset = preset_of_id(id, &stored);  // "meta-llama/Llama-3.2-1B"
+    if (!preset)
+        return unknown_preset(e, pos, name, len);
+    forget(c);
+    int rc = preset_fields(c, e, preset->fields);
+    rc = rc ? rc : preset_fields(c, e, preset->run);
+    if (stored != QUANTIZATION_NONE)
+        c->quantization = stored;
+    return rc;
 }

@@ -4,15 +4,6 @@
 
 #include "calc/model/preset_ids.h"
 
-static const struct vram_preset *preset_named(const char *name)
-{
-    const struct vram_preset *preset;
-    for (size_t i = 0; (preset = vram_preset_at(i)) != NULL; i++)
-        if (span_is(span_of(name), preset->name))
-            return preset;
-    return NULL;
-}
-
 // Whether a preset's model is another one than that of the configuration. Its vocabulary may have
 // been extended.
 static bool is_other_model(const struct parse *p, const struct vram_preset *preset)
@@ -40,25 +31,23 @@ static bool is_other_model(const struct parse *p, const struct vram_preset *pres
 
 int model_by_name(struct parse *p, const struct entry *e)
 {
-    const char *name = preset_of_id(e->value);
+    uint8_t stored;
+    const struct vram_preset *preset = preset_of_id(e->value, &stored);
     struct arg model = arg_part("model", e->value.at, e->value.len);
     if (p->v->facts.model) {
-        if (name && is_other_model(p, preset_named(name)))
+        if (preset && is_other_model(p, preset))
             parse_warn(p, MESSAGE_model_differs, e->value_pos,
-                       ARGS(model, arg_text("preset", name)));
+                       ARGS(model, arg_text("preset", preset->name)));
         return VRAM_OK;
     }
     p->v->facts.model = true;  // said, if not known
-    if (!name)
+    if (!preset)
         return err_set(&p->v->err, MESSAGE_model_unknown, e->value_pos, ABOUT("family"),
                        ARGS(model));
     message_list_add(&p->v->notes, MESSAGE_model_by_name, ABOUT("family"),
-                     ARGS(model, arg_text("preset", name)));
-    int rc = parse_model_fields(p, preset_named(name)->fields);
-    // the weights that bitsandbytes has written are in its four bits. SRC: quantization_config of
-    // the config.json of unsloth's repositories
-    bool four = span_find(e->value, "bnb-4bit") < e->value.len;
-    if (rc == VRAM_OK && four && p->v->config.quantization == QUANTIZATION_NONE)
-        p->v->config.quantization = QUANTIZATION_NF4_DOUBLE;
+                     ARGS(model, arg_text("preset", preset->name)));
+    int rc = parse_model_fields(p, preset->fields);
+    if (rc == VRAM_OK && p->v->config.quantization == QUANTIZATION_NONE)
+        p->v->config.quantization = stored;
     return rc;
 }

@@ -5,6 +5,8 @@
 
 #include "calc/model/contexts.h"
 #include "calc/model/gpus.h"
+#include "calc/model/handle.h"
+#include "calc/model/preset_ids.h"
 #include "calc/model/presets.h"
 
 static void test_cards(void **state)
@@ -150,6 +152,14 @@ static const struct known {
     {"pythia-1b", 1011781632},
     {"pythia-6.9b", 6857302016},
     {"gpt-neox-20b", 20554567680},
+    {"codellama-7b", 6738546688},
+    {"codellama-34b", 33743970304},
+    {"falcon3-7b", 7455550464},
+    {"mistral-nemo-12b", 12247782400},
+    {"mistral-large-123b", 122610069504},
+    {"olmo-2-7b", 7298617344},
+    {"phi-4-mini", 3836021760},
+    {"stablelm-3b", 2795443200},
 };
 
 static void test_presets_have_the_published_counts(void **state)
@@ -166,6 +176,68 @@ static void test_presets_have_the_published_counts(void **state)
                      (unsigned long long)KNOWN[i].params);
         close_vram(v, &h);
     }
+}
+
+// What names of the Hub, of folders and of frameworks mean; no preset where the sizes are others.
+static const struct id {
+    const char *id, *preset;
+    uint8_t stored;
+} IDS[] = {
+    {"meta-llama/Llama-3.2-1B-Instruct", "llama-3.2-1b", QUANTIZATION_NONE},
+    {"meta-llama/Meta-Llama-3-70B-Instruct", "llama-3.1-70b", QUANTIZATION_NONE},
+    {"Qwen2.5-7B-Instruct-1M", "qwen2.5-7b", QUANTIZATION_NONE},
+    {"models/Qwen/QwQ-32B-Preview/", "qwen2.5-32b", QUANTIZATION_NONE},
+    {"Qwen/Qwen3-30B-A3B-Thinking-2507", "qwen3-30b-a3b", QUANTIZATION_NONE},
+    {"EleutherAI/pythia-1.4b-deduped", "pythia-1.4b", QUANTIZATION_NONE},
+    {"microsoft/Phi-3.5-mini-instruct", "phi-3-mini", QUANTIZATION_NONE},
+    {"microsoft/Phi-4-reasoning-plus", "phi-4", QUANTIZATION_NONE},
+    {"mistralai/Mistral-7B-Instruct-v0.2", "mistral-7b", QUANTIZATION_NONE},
+    {"mistralai/Mistral-7B-Instruct-v0.3", "mistral-7b-v0.3", QUANTIZATION_NONE},
+    {"codellama/CodeLlama-7b-Instruct-hf", "codellama-7b", QUANTIZATION_NONE},
+    {"codellama/CodeLlama-7b-Python-hf", "llama-2-7b", QUANTIZATION_NONE},
+    {"allenai/OLMo-2-1124-7B-DPO", "olmo-2-7b", QUANTIZATION_NONE},
+    {"gpt2-large", "hf-gpt2-large", QUANTIZATION_NONE},
+    {"unsloth/llama-3-8b-bnb-4bit", "llama-3-8b", QUANTIZATION_NF4_DOUBLE},
+    {"unsloth/Qwen3-4B-unsloth-bnb-4bit", "qwen3-4b", QUANTIZATION_NF4_DOUBLE},
+    {"Qwen/Qwen2.5-7B-Instruct-AWQ", "qwen2.5-7b", QUANTIZATION_AWQ},
+    {"Qwen/Qwen2.5-7B-Instruct-GPTQ-Int4", "qwen2.5-7b", QUANTIZATION_GPTQ},
+    {"Qwen/Qwen2.5-7B-Instruct-GPTQ-Int8", "qwen2.5-7b", QUANTIZATION_GPTQ_INT8},
+    {"Qwen/Qwen3-30B-A3B-Instruct-2507-FP8", "qwen3-30b-a3b", QUANTIZATION_FP8},
+    {"Qwen/Qwen2.5-8B", NULL, QUANTIZATION_NONE},
+    {"mistralai/Mistral-7B-v0.4", NULL, QUANTIZATION_NONE},
+    {"awq", NULL, QUANTIZATION_NONE},
+    {"/", NULL, QUANTIZATION_NONE},
+    {"", NULL, QUANTIZATION_NONE},
+};
+
+static void test_ids_name_presets(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof IDS / sizeof *IDS; i++) {
+        uint8_t stored = UINT8_MAX;
+        const struct vram_preset *p = preset_of_id(span_of(IDS[i].id), &stored);
+        if (!p != !IDS[i].preset || (p && strcmp(p->name, IDS[i].preset) != 0) ||
+            stored != IDS[i].stored)
+            fail_msg("%s: %s, stored as %u", IDS[i].id, p ? p->name : "no preset", stored);
+    }
+}
+
+// A name alone is first that of a preset; what an id says of the weights is set, too.
+static void test_presets_are_set_by_ids(void **state)
+{
+    (void)state;
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    set_all(v, "preset=gpt2");
+    assert_int_equal(v->config.vocab_size, 50304);
+    set_all(v, "preset=openai-community/gpt2");
+    assert_int_equal(v->config.vocab_size, 50257);
+    set_all(v, "preset=Qwen/Qwen2.5-7B-Instruct-AWQ");
+    assert_int_equal(v->config.quantization, QUANTIZATION_AWQ);
+    set_all(v, "preset=Qwen2.5-7B-Instruct");
+    assert_int_equal(v->config.quantization, QUANTIZATION_NONE);
+    assert_int_equal(v->config.n_layer, 28);
+    close_vram(v, &h);
 }
 
 static void test_every_preset_runs(void **state)
@@ -206,6 +278,8 @@ int main(void)
         cmocka_unit_test(test_known_memory),
         cmocka_unit_test(test_contexts),
         cmocka_unit_test(test_presets_have_the_published_counts),
+        cmocka_unit_test(test_ids_name_presets),
+        cmocka_unit_test(test_presets_are_set_by_ids),
         cmocka_unit_test(test_every_preset_runs),
         cmocka_unit_test(test_presets_replace_the_model),
     };

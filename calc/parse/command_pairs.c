@@ -7,7 +7,7 @@
 
 static const struct program SCRIPT = {"", "_script", "config", ""},
                             RECIPE = {"", "_torchtune", "", ""}, NANOGPT = {"", "flat", "", ""},
-                            TITAN = {"", "_torchtitan", "", ""};
+                            TITAN = {"", "_torchtitan", "", ""}, SWIFT = {"", "_swift", "", ""};
 
 static bool is_settings(struct span name)
 {
@@ -237,6 +237,8 @@ static const struct program *program_of(struct command *c)
     c->at += program ? len : 1;
     bool starts =
         says(c, "per_device_train_batch_size per-device-train-batch-size") || names_settings(c);
+    if (c->launcher != BY_NAME && says(c, "tuner_type train_type sft_type"))
+        return &SWIFT;  // swift/cli/sft.py
     if (program && (!any || c->launcher != PYTHON || starts) &&
         !(file && !starts && c->at == c->count))
         return program->mark[0] ? program : NULL;

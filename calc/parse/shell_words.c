@@ -109,19 +109,33 @@ static bool find_number(const void *ctx, struct span name, struct py_value *out)
     return true;
 }
 
-// $((2 * GPUS)): whole numbers and names of them.
+// As an expression of Python: names without dollars, division without a rest. 0: a parameter is in
+// it ($1, $#), or it is too long.
+static size_t plain_of(struct span source, char *plain, size_t size)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < source.len && n + 1 < size; i++) {
+        char byte = source.at[i];
+        struct span name = span_skip(source, i + 1);
+        if (byte == '$' && parse_name_len(span_skip(name, span_starts(name, "{"))) == 0)
+            return 0;
+        if (byte == '/')
+            plain[n++] = byte;
+        if (byte != '$' && byte != '{' && byte != '}' && byte != '\\')
+            plain[n++] = byte;
+    }
+    return n + 1 < size ? n : 0;
+}
+
+// $((2 * GPUS)), $(expr 16 / $GPUS): whole numbers and names of them.
 static int arithmetic(struct shell *s, struct span source, const char *at)
 {
     char plain[128], digits[PY_NUMBER];
-    size_t n = 0;
+    size_t n = plain_of(source, plain, sizeof plain);
     struct py_value v = {.kind = PY_UNKNOWN};
     struct py_error error = {0};
     struct py_names names = {find_number, s, NULL};
-    for (size_t i = 0; i < source.len && n < sizeof plain; i++)
-        if (source.at[i] != '$' && source.at[i] != '{' && source.at[i] != '}')
-            plain[n++] = source.at[i];
-    const char *stop =
-        n < sizeof plain ? py_eval(&names, true, plain, plain + n, &v, &error) : plain;
+    const char *stop = n > 0 ? py_eval(&names, true, plain, plain + n, &v, &error) : plain;
     begin(s, at);
     if (error.at || v.kind != PY_INT || stop != plain + n) {
         s->known = false;
@@ -184,6 +198,14 @@ static int dollar(struct shell *s, bool quoted)
         close = shell_skip(s->at + 2, s->end, '(', ')');
         struct span source = {s->at + 2, (size_t)(close - s->at - 2)};
         s->at = close + 2 < s->end ? close + 2 : s->end;
+        return arithmetic(s, source, at);
+    }
+    if (span_starts(after, "(expr ")) {
+        static const char expr[] = "(expr ";
+        close = shell_skip(s->at + 1, s->end, '(', ')');
+        struct span source = {after.at + sizeof expr - 1,
+                              (size_t)(close - after.at) - (sizeof expr - 1)};
+        s->at = close < s->end ? close + 1 : s->end;
         return arithmetic(s, source, at);
     }
     if (span_starts(after, "{")) {

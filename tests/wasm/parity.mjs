@@ -36,4 +36,7 @@ for (const config of configs) {
           difference(withoutEnglish(command.stdout), answer.text));
 }
 check('enough of them are possible', configs.length === 200 && estimates >= 100, `${estimates} of ${configs.length}`);
+
+const divided = calc.estimate(flat('preset=llama-3.2-1b framework=torchtitan parallel=fsdp2 n_gpu=2 tensor_parallel=2 sequence_parallel=true'.split(' ')));
+check("torchtitan's sequence parallelism is left to the command", divided.code !== 0 && leftToTheCommand(divided.value?.error), divided.text);
 finish();

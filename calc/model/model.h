@@ -89,7 +89,9 @@ enum model_feature {
 #define HAS_TURNED_COPY HAS_IN_WHOLE(55)   // copies of q and k in float32 are rotated
 #define HAS_WIDE_WEIGHT HAS_IN_WHOLE(56)   // RMSNorm's weight has a copy in float32
 #define HAS_SQUARED_RELU HAS_IN_WHOLE(57)  // the activation of a feed-forward part without a gate
-#define HAS_BEST_SHARES HAS_IN_WHOLE(58)   // shares among the chosen experts alone, in float32
+#define HAS_EVERY_TOKEN \
+    HAS_IN_WHOLE(59)  // each expert gets all tokens, times their shares (Llama 4)
+#define HAS_BEST_SHARES HAS_IN_WHOLE(58)  // shares among the chosen experts alone, in float32
 
 // What a version of a framework does; traits.def says which.
 enum model_trait {

@@ -8,6 +8,7 @@
 #include "calc/trace/attention_eager.h"
 #include "calc/trace/attention_latent.h"
 #include "calc/trace/attention_sinks.h"
+#include "calc/trace/block_llama4.h"
 #include "calc/trace/block_mlp.h"
 #include "calc/trace/cache.h"
 #include "calc/trace/layers.h"
@@ -99,7 +100,8 @@ static bool llama_is_plain(const struct graph *g)
 // What is to be rotated: a fused kernel works on it as it is.
 static struct value llama_turnable(struct graph *g, struct value x)
 {
-    bool as_it_is = g->m->c.kernels || (llama_is_plain(g) && !llama_copies(g));
+    bool as_it_is =
+        g->m->c.kernels || has(g, HAS_EVERY_TOKEN) || (llama_is_plain(g) && !llama_copies(g));
     return as_it_is ? x : llama_by_head(g, x);
 }
 
@@ -206,6 +208,10 @@ static bool llama_turns_part(const struct graph *g)
 // q, k = apply_rotary_pos_emb(q, k, cos, sin): the old ones live until both new ones are there.
 static void llama_rotate(struct graph *g, struct heads *h)
 {
+    if (MODEL_IS_WHOLE && has(g, HAS_EVERY_TOKEN)) {
+        llama4_heads(g, &h->q, &h->k, llama_is_plain(g));
+        return;
+    }
     if (llama_is_plain(g))
         return;
     if (llama_turns_part(g)) {
@@ -394,12 +400,15 @@ static struct value llama_parallel(struct graph *g, struct value x)
     return llama_sum(g, x, mlp, attention);
 }
 
-// SRC: transformers models/stablelm/modeling_stablelm.py, StableLmDecoderLayer.forward.
+// SRC: transformers models/{stablelm,llama4}/modeling_*.py, DecoderLayer.forward.
 static struct value llama_held_norm(struct graph *g, struct value x)
 {
     struct value first = llama_norm(g, x, P_LN1);
     struct value attention = llama_attention(g, first);
     struct value middle = layer_add(g, x, attention, ROLE_RESID1);
+    bool rebound = has(g, HAS_EVERY_TOKEN);  // the sum takes the norm's name
+    if (rebound)
+        graph_drop(g, first);
     struct value mlp = llama_branch(g, middle, P_LN2, P_POST_MLP, block_mlp);
     struct value fed = layer_dropout(g, mlp, ROLE_MLP_DROP);
     graph_drop(g, mlp);
@@ -407,7 +416,8 @@ static struct value llama_held_norm(struct graph *g, struct value x)
     graph_drop(g, fed);
     graph_drop(g, middle);
     graph_drop(g, attention);
-    graph_drop(g, first);
+    if (!rebound)
+        graph_drop(g, first);
     return out;
 }
 

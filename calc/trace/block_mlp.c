@@ -4,6 +4,7 @@
 
 #include "calc/trace/block_mlp.h"
 
+#include "calc/trace/block_llama4.h"
 #include "calc/trace/layers.h"
 #include "calc/trace/layers_experts.h"
 #include "calc/trace/layers_fused.h"
@@ -80,6 +81,8 @@ static struct value mlp_gated_once(struct graph *g, struct value x)
 static struct value mlp_experts(struct graph *g, struct value x)
 {
     block_fn *shared = layout_find(&g->layout, true, P_SHARED_GATE) ? mlp_shared : NULL;
+    if (MODEL_IS_WHOLE && has(g, HAS_EVERY_TOKEN) && g->m->c.n_expert)
+        return llama4_experts(g, x, shared);
     return model_groups_experts(g->m) ? layer_experts_grouped(g, x, shared) : layer_experts(g, x);
 }
 

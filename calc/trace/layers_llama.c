@@ -117,6 +117,21 @@ struct value layer_rms_norm(struct graph *g, struct value x, bool global, uint16
     return out;
 }
 
+#ifndef __wasm__
+// x.float() * rsqrt(mean of squares) as it was. SRC: transformers
+// models/llama4/modeling_llama4.py, Llama4TextL2Norm.
+struct value layer_l2_norm(struct graph *g, struct value x, uint8_t stats)
+{
+    struct value variance, wide = graph_to(g, x, DT_F32, PART_UPCAST);
+    struct value hat = rms_normalize(g, wide, stats, &variance);
+    graph_drop(g, variance);
+    graph_drop(g, wide);
+    struct value out = graph_to(g, hat, x.dtype, PART_OUTPUT_CAST);
+    graph_drop(g, hat);
+    return out;
+}
+#endif
+
 struct value layer_activation(struct graph *g, struct value x, bool gelu)
 {
     return layer_unary(g, x, gelu ? OP_GELU : OP_SILU, gelu ? NODE_GELU : NODE_SILU, ROLE_ACT,

@@ -183,23 +183,29 @@ void layer_rotary_latent(struct graph *g, struct value *q, struct value *k)
     *k = k_new;
 }
 
-// type_as(xq_ * freqs_cis): the product is of as many numbers of float32 as the part has.
-static struct value rotary_complex(struct graph *g, struct value wide, uint8_t dtype)
-{
-    struct value product = layer_mul(g, wide, g->cos, wide.role, PART_SCALED);
-    struct value out = graph_to(g, product, dtype, PART_OUTPUT_CAST);
-    graph_drop(g, product);
-    return out;
-}
-
-// SRC: transformers models/deepseek_v2/modeling_deepseek_v2.py, apply_rotary_emb.
+// type_as(xq_ * freqs_cis): the products are of as many numbers of float32 as the parts have.
+// Llama 4's are both there before one is taken back. SRC: transformers
+// models/{deepseek_v2,llama4}/modeling_*.py, apply_rotary_emb.
 void layer_rotary_complex(struct graph *g, struct value *q, struct value *k)
 {
-    struct value old[2] = {*q, *k}, wide[2];
+    struct value *const both[2] = {q, k};
+    struct value old[2] = {*q, *k}, wide[2], product[2];
+    bool late = g->m->features & HAS_EVERY_TOKEN;
     for (unsigned i = 0; i < 2; i++)
         wide[i] = graph_to(g, old[i], DT_F32, PART_UPCAST);
-    *q = rotary_complex(g, wide[0], old[0].dtype);
-    *k = rotary_complex(g, wide[1], old[1].dtype);
+    for (unsigned i = 0; i < 2; i++) {
+        product[i] = layer_mul(g, wide[i], g->cos, wide[i].role, PART_SCALED);
+        if (!late)
+            *both[i] = graph_to(g, product[i], old[i].dtype, PART_OUTPUT_CAST);
+        if (!late)
+            graph_drop(g, product[i]);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        if (late)
+            *both[i] = graph_to(g, product[i], old[i].dtype, PART_OUTPUT_CAST);
+        if (late)
+            graph_drop(g, product[i]);
+    }
     for (unsigned i = 0; i < 2; i++) {
         graph_drop(g, wide[i]);
         graph_drop(g, old[i]);

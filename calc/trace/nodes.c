@@ -8,6 +8,7 @@
 #include "calc/trace/attention_latent.h"
 #include "calc/trace/block_bloom.h"
 #include "calc/trace/block_compiled.h"
+#include "calc/trace/block_llama4.h"
 #include "calc/trace/block_nanotron.h"
 #include "calc/trace/layers_fused.h"
 #include "calc/trace/layers_lora_fused.h"
@@ -458,6 +459,8 @@ static node_fn *const node_table[NODE_COUNT] = {
 #ifndef __wasm__
     [NODE_BADDBMM] = node_baddbmm,
     [NODE_GELU_FUNCTION] = node_gelu_function,
+    [NODE_EXPERTS_BMM] = node_experts_bmm,
+    [NODE_GATHER_SHARES] = node_gather_shares,
     [NODE_RELU] = node_relu,
     [NODE_GATHER_ROWS] = node_gather_rows,
     [NODE_SELECTIVE] = node_selective,

@@ -209,6 +209,16 @@ WIDTHS = {
                        num_attention_heads=16, num_key_value_heads=8, num_local_experts=32, num_experts_per_tok=8,
                        max_position_embeddings=131072, embedding_multiplier=12.0, logits_scaling=6.0,
                        residual_multiplier=0.22, attention_multiplier=0.015625, tie_word_embeddings=True),
+    # meta-llama/Llama-4-Scout-17B-16E, its language model, with 4 experts for 16 and 32,000 words
+    "llama4": dict(model_type="llama4_text", vocab_size=32000, hidden_size=5120, intermediate_size=8192,
+                   intermediate_size_mlp=16384, num_attention_heads=40, num_key_value_heads=8, head_dim=128,
+                   num_local_experts=4, num_experts_per_tok=1, interleave_moe_layer_step=1, use_qk_norm=True,
+                   attention_chunk_size=8192, max_position_embeddings=10485760, tie_word_embeddings=False),
+    # the same with chunks shorter than a case's sequence
+    "llama4_chunks": dict(model_type="llama4_text", vocab_size=32000, hidden_size=5120, intermediate_size=8192,
+                          intermediate_size_mlp=16384, num_attention_heads=40, num_key_value_heads=8, head_dim=128,
+                          num_local_experts=4, num_experts_per_tok=1, interleave_moe_layer_step=1, use_qk_norm=True,
+                          attention_chunk_size=512, max_position_embeddings=10485760, tie_word_embeddings=False),
     # google/gemma-3-4b-it, of whose rotary and window the 4b's own file says what the class does not
     "gemma3_4b": dict(model_type="gemma3", vocab_size=262208, hidden_size=2560, intermediate_size=10240,
                       num_attention_heads=8, num_key_value_heads=4, head_dim=256, max_position_embeddings=131072,

@@ -36,13 +36,14 @@ static void set_any(vram *v, uint64_t *seed, const char *key)
 
 static void set_random(vram *v, uint64_t *seed)
 {
-    static const char *const any[] = {
-        "mode",   "dtype",          "attention",   "optimizer",     "checkpointing", "bias",
-        "family", "tie_embeddings", "keep_logits", "cross_entropy", "evaluation"};
+    static const char *const any[] = {"mode",          "dtype",     "attention", "optimizer",
+                                      "checkpointing", "bias",      "family",    "tie_embeddings",
+                                      "keep_logits",   "evaluation"};
     uint64_t heads = between(seed, 1, 8);
     vram_clear(v);
     for (size_t i = 0; i < sizeof any / sizeof *any; i++)
         set_any(v, seed, any[i]);
+    set_number(v, "cross_entropy", between(seed, 0, CROSS_ENTROPY_INPLACE));  // DPO's come behind
     set_number(v, "n_layer", between(seed, 1, 9));
     set_number(v, "n_head", heads);
     set_number(v, "n_embd", heads * 2 * between(seed, 1, 64));

@@ -3,6 +3,7 @@
 #include "calc/model/cost.h"
 
 #include "calc/model/precision.h"
+#include "calc/model/preference.h"
 #include "calc/vram.h"
 
 // An assumption for ratios: what well-fed training reaches. SRC: nanoGPT's own mfu lines are at 0.3
@@ -19,6 +20,10 @@ void cost_of(struct cost *out, const struct model *m)
         rows += width * (double)c->block_size;
     if (!c->tie_embeddings)
         rows += head;
+    if (preference_scores(c)) {
+        rows = head;
+        head = width;
+    }
     double blocks = (double)m->params - rows;
     if (c->n_expert > c->n_expert_active)
         blocks *= (double)c->n_expert_active / (double)c->n_expert;

@@ -4,6 +4,7 @@
 #include "calc/model/layout.h"
 
 #include "calc/model/names.h"
+#include "calc/model/preference.h"
 
 static bool layout_targeted(const struct model *m, enum lora_targets_value target)
 {
@@ -36,10 +37,12 @@ static void layout_embedding(struct layout *l, const struct model *m)
 static void layout_head(struct layout *l, const struct model *m)
 {
     uint64_t c = m->c.n_embd, v = m->c.vocab_size, r = m->c.lora_rank;
-    if (!m->c.tie_embeddings || !m->first)
+    if (preference_scores(&m->c))  // beside adapters it is trained whole
+        layout_after(l, true, (struct layout_row){P_HEAD, ROLE_HEAD, PART_WEIGHT, SHAPE_C, 1, c});
+    else if (!m->c.tie_embeddings || !m->first)
         layout_after(l, r == 0,
                      (struct layout_row){P_HEAD, ROLE_HEAD, PART_WEIGHT, SHAPE_W_WTE, v, c});
-    if (m->features & HAS_HEAD_BIAS)
+    if ((m->features & HAS_HEAD_BIAS) && !preference_scores(&m->c))
         layout_after(
             l, r == 0,
             (struct layout_row){P_HEAD + LAYOUT_BIAS, ROLE_HEAD, PART_BIAS, SHAPE_B_V, v, 0});

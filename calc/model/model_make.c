@@ -435,7 +435,8 @@ int model_make(struct model *m, const struct vram_config *c, struct message *e)
 #ifndef __wasm__
     if (rc == VRAM_OK)
         rc = preference_check(&m->c, e);
-    if (preference_is(&m->c)) {  // the chosen answers, then the rejected ones
+    if (preference_is(&m->c) ||
+        preference_scores(&m->c)) {  // the chosen answers, then the rejected ones
         m->c.batch_size *= 2;
         m->c.eval_batch_size *= 2;
     }

@@ -13,6 +13,11 @@ bool preference_is(const struct vram_config *c)
     return c->trainer == TRAINER_DPO && c->task == TASK_TRAIN;
 }
 
+bool preference_scores(const struct vram_config *c)
+{
+    return c->trainer == TRAINER_REWARD && c->task == TASK_TRAIN;
+}
+
 bool preference_copies(const struct vram_config *c)
 {
     return preference_is(c) && (c->ref_model || !(c->lora_rank || c->precompute_ref_log_probs));
@@ -35,9 +40,11 @@ bool preference_freezes(const struct vram_config *c)
 
 void preference_resolve(struct vram_config *c)
 {
-    if (!preference_is(c))
+    if (!preference_is(c) && !preference_scores(c))
         return;
-    if (c->cross_entropy == CROSS_ENTROPY_AUTO)
+    if (preference_scores(c))
+        c->tie_embeddings = 0;
+    else if (c->cross_entropy == CROSS_ENTROPY_AUTO)
         c->cross_entropy = CROSS_ENTROPY_TILED;
     c->keep_logits = KEEP_LOGITS_NO;  // functions' variables hold them
 }
@@ -50,7 +57,7 @@ static bool preference_alone(const struct vram_config *c)
 
 int preference_check(const struct vram_config *c, struct message *e)
 {
-    bool is = preference_is(c), alone = preference_alone(c);
+    bool is = preference_is(c), scores = preference_scores(c), alone = preference_alone(c);
     bool eager =
         framework_goes(c, BY_TRANSFORMERS) && !c->compile && !(family_has(c) & HAS_ENCODER);
     bool selects = c->cross_entropy >= CROSS_ENTROPY_SELECTIVE &&
@@ -63,8 +70,8 @@ int preference_check(const struct vram_config *c, struct message *e)
         {(c->ref_model || c->precompute_ref_log_probs) && !is,
          MESSAGE_dpo_of_ref,
          {c->ref_model ? "ref_model" : "precompute_ref_log_probs", "trainer"}},
-        {is && !alone, MESSAGE_dpo_divided, {"trainer", "parallel"}},
-        {is && (!eager || other), MESSAGE_dpo_here, {"trainer"}},
+        {(is || scores) && !alone, MESSAGE_dpo_divided, {"trainer", "parallel"}},
+        {(is || scores) && (!eager || other), MESSAGE_dpo_here, {"trainer"}},
         {is && !known, MESSAGE_dpo_loss, {"trainer", "cross_entropy"}},
         {!is && selects, MESSAGE_dpo_selective, {"cross_entropy", "trainer"}},
     };

@@ -23,8 +23,16 @@ static inline bool preference_tiles(const struct vram_config *c)
     (void)c;
     return false;
 }
+static inline bool preference_scores(const struct vram_config *c)
+{
+    (void)c;
+    return false;
+}
 #else
 bool preference_is(const struct vram_config *c);
+
+// Pairs without a reference, for a reward model: its head has one output.
+bool preference_scores(const struct vram_config *c);
 
 // The reference is a model of its own, whose weights are on the card.
 bool preference_copies(const struct vram_config *c);

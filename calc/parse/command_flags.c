@@ -256,7 +256,7 @@ static uint64_t processes(struct command *c, const char *mark, bool *unknown)
 #ifdef __wasm__
 #define WHOLE_PROGRAMS ""
 #else
-#define WHOLE_PROGRAMS "_dpo "
+#define WHOLE_PROGRAMS "_dpo _reward "
 #endif
 
 void command_add_processes(struct command *c, const struct program *program)

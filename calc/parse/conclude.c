@@ -252,7 +252,7 @@ static void conclude_pairs(struct parse *p)
         CROSS_ENTROPY_SELECTIVE,        CROSS_ENTROPY_SELECTIVE_COPIED,
         CROSS_ENTROPY_SELECTIVE_SLICED, CROSS_ENTROPY_TILED};
     struct vram_config *c = &p->v->config;
-    if (c->trainer != TRAINER_DPO)
+    if (c->trainer == TRAINER_SFT)
         return;
     c->cross_entropy = losses[p->v->facts.dpo_loss];
     if (p->v->facts.no_dropout == SAID_YES)

@@ -12,6 +12,8 @@ static const struct python_call CALLS[PYTHON_CALLS] = {
 #ifndef __wasm__
     {"DPOConfig", "", NULL, ""},
     {"DPOTrainer", "", NULL, ""},
+    {"RewardConfig", "", NULL, ""},
+    {"RewardTrainer", "", NULL, ""},
 #endif
     {"LoraConfig", "lora_config", "r", ""},
     {"BitsAndBytesConfig", "quantization_config", NULL, ""},
@@ -39,11 +41,10 @@ static const struct python_call CALLS[PYTHON_CALLS] = {
 // rewards. SRC: trl trainer/{dpo,grpo,kto,orpo,cpo,ppo,rloo,reward}_config.py.
 static const char *const OTHER_CALLS[] = {
 #ifdef __wasm__
-    "DPOConfig",
+    "DPOConfig",  "RewardConfig",
 #endif
-    "GRPOConfig",      "KTOConfig",    "ORPOConfig",  "CPOConfig", "PPOConfig",
-    "RLOOConfig",      "RewardConfig", "PRMConfig",   "BCOConfig", "XPOConfig",
-    "OnlineDPOConfig", "GKDConfig",    "NashMDConfig"};
+    "GRPOConfig", "KTOConfig",    "ORPOConfig", "CPOConfig",       "PPOConfig", "RLOOConfig",
+    "PRMConfig",  "BCOConfig",    "XPOConfig",  "OnlineDPOConfig", "GKDConfig", "NashMDConfig"};
 
 bool python_is_name_byte(char c)
 {

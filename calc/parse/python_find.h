@@ -14,7 +14,7 @@ struct python_call {
 #ifdef __wasm__
 enum { PYTHON_CALLS = 23 };
 #else
-enum { PYTHON_CALLS = 25 };
+enum { PYTHON_CALLS = 27 };
 #endif
 
 // The call at a place of the text, and its number; NULL: there is none.

@@ -144,6 +144,13 @@ static struct value layer_head_product(struct graph *g, struct value x)
     return out;
 }
 
+#ifndef __wasm__
+struct value layer_score(struct graph *g, struct value x)
+{
+    return layer_affine(g, x, true, P_HEAD, SHAPE_TOKENS);
+}
+#endif
+
 struct value layer_head(struct graph *g, struct value x)
 {
     struct value out = quantized_is_head(g) ? quantized_linear(g, x, true, P_HEAD, SHAPE_NV)

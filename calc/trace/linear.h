@@ -12,4 +12,9 @@ struct value layer_transform(struct graph *g,
                              struct value x);       // the first layer of an encoder's head
 uint16_t layer_head_weight(const struct graph *g);  // its parameter
 
+#ifndef __wasm__
+// The head of one output that a reward model has.
+struct value layer_score(struct graph *g, struct value x);
+#endif
+
 #endif

@@ -9,6 +9,7 @@
 #ifndef __wasm__
 #include "calc/model/preference.h"
 #include "calc/trace/layers.h"
+#include "calc/trace/linear.h"
 #include "calc/trace/loss_transformers.h"
 
 static bool preference_is_rolled(const struct graph *g)
@@ -187,13 +188,25 @@ void loss_preference_logged(struct graph *g, const struct preference *p)
     preference_means(g, p->shifted);
 }
 
+// logits[torch.arange(batch), last token]. SRC: transformers modeling_layers.py,
+// GenericForSequenceClassification.forward; trl trainer/reward_trainer.py, compute_loss.
+struct value loss_scores(struct graph *g, struct value x)
+{
+    struct value scores = layer_score(g, x);
+    struct value loss = graph_make(g, OP_INDEX, ROLE_LOSS, PART_SELF, scores.dtype, SHAPE_ONE);
+    if (graph_needs(g, scores))
+        graph_edge(g, graph_node(g, NODE_GATHER_ROWS, &loss, 0), scores);
+    graph_drop(g, scores);
+    return loss;
+}
+
 // zeros.scatter_add_
 void node_gather_rows(struct graph *g, const struct node *n, uint32_t results[])
 {
     if (n->edges[0].to == GRAPH_NO_NODE)
         return;
     results[0] =
-        graph_scratch(g, OP_ZEROS, ROLE_LOGITS, PART_GRAD, n->edges[0].dtype, SHAPE_SHIFTED_V);
+        graph_scratch(g, OP_ZEROS, ROLE_LOGITS, PART_GRAD, n->edges[0].dtype, n->edges[0].shape);
 }
 
 static uint32_t selective_gradient(struct graph *g, const struct node *n, enum op op, uint8_t shape)

@@ -53,7 +53,9 @@ VRAM_API const struct vram_field *vram_field_find(const char *key);  // by key o
 #ifdef __wasm__
 #define VRAM_KINDS_WHOLE(X)
 #else
-#define VRAM_KINDS_WHOLE(X) X(DPO, "dpo", "TRL's DPOConfig: YAML, JSON or a Python call")
+#define VRAM_KINDS_WHOLE(X) \
+    X(DPO, "dpo", "TRL's DPOConfig: YAML, JSON or a Python call") \
+    X(REWARD, "reward", "TRL's RewardConfig: the same")
 #endif
 
 // What kind of text vram_parse gets.

@@ -38,6 +38,8 @@ static void heading(struct writer *w, const struct vram *v)
     put_count(w, r->params);
     writer_str(w, " parameters\n");
 #ifndef __wasm__
+    if (preference_scores(&c))
+        writer_str(w, "reward model, pairs of ");
     if (preference_is(&c))
         writer_str(w, preference_copies(&c) ? "DPO with a reference model, pairs of "
                                             : "DPO, pairs of ");

@@ -22,6 +22,7 @@ CLASSES = [
     ("transformers", "transformers", "GenerationConfig"),
     ("trl", "trl", "SFTConfig"),
     ("trl", "trl", "DPOConfig"),
+    ("trl", "trl", "RewardConfig"),
     ("trl", "trl", "ModelConfig"),
     ("trl", "trl", "ScriptArguments"),
     ("peft", "peft", "LoraConfig"),

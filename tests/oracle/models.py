@@ -259,15 +259,18 @@ def config(family, layers, **more):
     return AutoConfig.for_model(kind, **words)
 
 
-def build(family, layers, dtype, attention="sdpa", device="cuda", **more):
-    """The model with its weights on the device, in train mode, as from_pretrained would leave it."""
+def build(family, layers, dtype, attention="sdpa", device="cuda", score=False, **more):
+    """The model with its weights on the device, in train mode, as from_pretrained would leave it. score: with a head of one output."""
     import torch
-    from transformers import AutoModelForCausalLM, AutoModelForImageTextToText, AutoModelForMaskedLM
+    from transformers import (AutoModelForCausalLM, AutoModelForImageTextToText, AutoModelForMaskedLM,
+                              AutoModelForSequenceClassification)
 
     cfg = config(family, layers, **more)
     auto = AutoModelForMaskedLM if family == "bert" else AutoModelForCausalLM
     if "vision" in WIDTHS[family]:
         auto = AutoModelForImageTextToText
+    if score:
+        auto, cfg.num_labels, cfg.pad_token_id = AutoModelForSequenceClassification, 1, 3
     before = torch.get_default_dtype()
     torch.set_default_dtype(dtype)
     try:
@@ -275,6 +278,6 @@ def build(family, layers, dtype, attention="sdpa", device="cuda", **more):
             model = auto.from_config(cfg, attn_implementation=attention)
     finally:
         torch.set_default_dtype(before)
-    if cfg.tie_word_embeddings:
+    if cfg.tie_word_embeddings and not score:
         model.tie_weights()
     return model.train()

@@ -486,6 +486,32 @@ def dpo(family, layers, batch, seq, steps=2, arguments="", lora="", reference=""
     return {"options": f"{arguments} checkpointing={args.gradient_checkpointing} bf16={args.bf16} optim={args.optim}"}
 
 
+def reward(family, layers, batch, seq, steps=2, arguments="", lora="", dtype="fp32", evals=0, eval_batch=0, **more):
+    """TRL's RewardTrainer over pairs of one length: a head of one output in place of the vocabulary's."""
+    import datasets
+    import trl
+    from tokenizers.pre_tokenizers import WhitespaceSplit
+    model = models.build(family, layers, DTYPES[dtype], score=True, **more)
+    args = trl.RewardConfig(tempfile.mkdtemp(), per_device_train_batch_size=batch, max_steps=steps, report_to=[],
+                            save_strategy="no", dataloader_pin_memory=False, max_length=seq, **chosen(arguments),
+                            **evaluation(steps, evals, eval_batch))
+    words = tokenizer()
+    words.backend_tokenizer.pre_tokenizer = WhitespaceSplit()
+    cfg = None
+    if lora:
+        cfg = adapter_config(lora)
+        cfg.task_type = "SEQ_CLS"
+    text = " ".join(["a"] * (seq - 1))
+    rows, tests = (datasets.Dataset.from_list([{"chosen": text, "rejected": text}] * n)
+                   for n in (steps * batch, max(evals * eval_batch, 1)))
+    trainer = trl.RewardTrainer(model=model, args=args, train_dataset=rows, eval_dataset=tests if evals else None,
+                                processing_class=words, peft_config=cfg)
+    oracle.watch_modules(trainer.model)
+    Steps(trainer.model)
+    trainer.train()
+    return {"options": f"{arguments} checkpointing={args.gradient_checkpointing} bf16={args.bf16} optim={args.optim}"}
+
+
 def compiled(family, layers, batch, seq, autocast="", optimizer="default", clip=0, steps=2, checkpoint="", lora="",
              dtype="fp32", **more):
     """torch.compile of the whole model: Inductor's own code runs, its Triton kernels do nothing."""

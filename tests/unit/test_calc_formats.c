@@ -19,6 +19,7 @@ static const struct table tables[] = {
     {"trl-0.13.0-SFTConfig", VRAM_KIND_SFT, "", "framework_version=0.13 transformers=4.48", ""},
     {"trl-1.16.0-DPOConfig", VRAM_KIND_DPO, "", "framework_version=1.16", ""},
     {"trl-0.13.0-DPOConfig", VRAM_KIND_DPO, "", "framework_version=0.13 transformers=4.48", ""},
+    {"trl-1.16.0-RewardConfig", VRAM_KIND_REWARD, "", "framework_version=1.16", ""},
     {"trl-1.16.0-ModelConfig", VRAM_KIND_SFT, "", "framework_version=1.16", "use_peft=true"},
     {"peft-0.21.2-LoraConfig", VRAM_KIND_ADAPTER, "", "", "peft_type=LORA"},
     {"peft-0.13.2-LoraConfig", VRAM_KIND_ADAPTER, "", "", "peft_type=LORA"},

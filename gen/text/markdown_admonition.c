@@ -224,6 +224,16 @@ static cmark_node *open_object(cmark_parser *parser, cmark_node *parent)
     return n;
 }
 
+// Each line goes through all that are open: one more than these in each other is code.
+static bool is_deep(cmark_node *n)
+{
+    enum { DEEPEST = 40 };
+    int depth = 0;
+    for (; n && depth < DEEPEST; n = cmark_node_parent(n))
+        depth += admonition_of(n) != NULL;
+    return depth == DEEPEST;
+}
+
 static cmark_node *open_block(cmark_syntax_extension *ext, int indented, cmark_parser *parser,
                               cmark_node *parent, unsigned char *input, int len)
 {
@@ -235,6 +245,8 @@ static cmark_node *open_block(cmark_syntax_extension *ext, int indented, cmark_p
         return open_object(parser, parent);
     if (indented || cmark_node_get_user_data(parent) == md_title_mark || !read_opening(r, s, &m))
         return NULL;
+    if (is_deep(parent))
+        return open_object(parser, parent);
     struct md_admonition *kept = arena_new(r->a, struct md_admonition, 1);
     *kept = m;
     cmark_node *n = md_block_open(ext, parser, parent, kept);

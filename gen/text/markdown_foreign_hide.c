@@ -214,6 +214,8 @@ static size_t hide_at(struct hiding *h, size_t at)
 {
     char c = h->body.ptr[at], next = at + 1 < h->body.len ? h->body.ptr[at + 1] : 0;
     size_t end = 0;
+    if (c == '<' && at > 1 && h->body.ptr[at - 1] == '(' && h->body.ptr[at - 2] == ']')
+        return at + 1;  // a link's address, [words](</>)
     bool mdx = h->foreign & MD_FOREIGN_JSX && !(h->foreign & MD_FOREIGN_BRACES);
     if (c == '\\' && ((next == '<' && h->foreign & MD_FOREIGN_JSX) || (next == '{' && mdx)))
         return at + 2;  // a sign of the text

@@ -88,6 +88,7 @@ static const struct row rows[] = {
     {"brackets of formulas", false, {{"\\(a \\\\(b ", 100000}}},
     {"brackets of formulas on lines of their own", false, {{"\\[\n\\\\[\n", 50000}}},
     {"nested admonitions", false, {{":::note\n", 2000}, {"a\n:::\n", 2000}}},
+    {"admonitions in each other", false, {{":::note\n\n", 20000}}},
     {"admonitions that end where they begin",
      false,
      {{":::note\n:::\n!!! note\n/// tip\n///\n", 20000}}},

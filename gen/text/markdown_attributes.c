@@ -99,8 +99,11 @@ static bool apply_text(struct md *r, cmark_node *n, cmark_node *block)
     if (heading && (last || !length))
         return true;  // the heading's own, which are read with its id
     if (length && takes_attributes(r, before)) {
-        md_anchor_put(r, n, id);
-        cmark_node_set_literal(n, arena_c(r->a, str_slice(text, length, text.len)));
+        do {  // {:style="width:5em"}{:.border}
+            md_anchor_put(r, n, id);
+            text = str_slice(text, length, text.len);
+        } while ((length = md_attributes(text, &id, &classes)));
+        cmark_node_set_literal(n, arena_c(r->a, text));
         return true;
     }
     if (heading)

@@ -271,7 +271,8 @@ static void walk(struct hiding *h)
         size_t n = fence_at(line, &other), own = indent_of(line);
         if (fence && indent >= 4 && own < 2 && str_trim(line).len)
             fence = 0;  // the list that it is in has ended
-        bool closes = fence && n >= fence && other == mark && is_all(str_trim(line), mark);
+        bool closes = fence && n >= fence && other == mark && own < indent + 4 &&
+                      is_all(str_trim(line), mark);
         if (n && !fence)
             indent = own;
         if (n && (!fence || closes))

@@ -292,7 +292,7 @@ static void place(struct placing *w, struct page *p)
     if (p->left_out == PUBLISH)
         references_note(&w->references, p, tree_reference(site, f), &site->arena);
     str key = mapped_key(&site->settings, p->source);
-    if (!key.len)
+    if (!key.len && !(site->tree->kind->flags & KIND_FOREIGN))  // to others it is a page's own name
         read_address(site, p, f, "key", f->key, &key);
     p->url = key.len ? key : p->key;
     p->content_hash = m.content_hash;

@@ -207,6 +207,38 @@ static void read_permalinks(struct tree *t, const struct yaml_node *map)
     }
 }
 
+// "{,/**}/_includes" is "/_includes" and "/**/_includes"; each is left out below all roots.
+static void ignore_glob(struct tree *t, str glob, int braces)
+{
+    size_t open = str_find(glob, '{'), close = str_find(glob, '}');
+    if (open < close && close < glob.len && braces < 4) {
+        str choices = str_slice(glob, open + 1, close), one;
+        while (str_cut(&choices, ',', &one))
+            ignore_glob(t,
+                        arena_join(t->a, str_slice(glob, 0, open), one,
+                                   str_slice(glob, close + 1, glob.len)),
+                        braces + 1);
+        return;
+    }
+    for (size_t i = 0; i < t->root_count && glob.len && glob.ptr[0] == '/'; i++) {
+        kind_ignore_below(t, t->roots[i].folder, str_slice(glob, 1, glob.len));
+        if (!t->roots[i].language.len)  // folders of languages may be in it
+            kind_ignore_below(t, t->roots[i].folder, arena_join(t->a, STR("*"), glob, STR_NONE));
+    }
+}
+
+// cascade: [{build: {render: never}, target: {path: /parts/**}}]. Source: gohugo.io/configuration/
+// cascade and gohugo.io/content-management/build-options.
+static void read_cascade(struct tree *t, const struct yaml_node *list)
+{
+    for (size_t i = 0; list && list->kind == YAML_LIST && i < list->count; i++) {
+        const struct yaml_node *rule = list->items[i];
+        str render = kind_text(rule, "build.render"), path = kind_text(rule, "target.path");
+        if (str_eq(render, STR("never")) || str_eq(render, STR("false")))
+            ignore_glob(t, path, 0);
+    }
+}
+
 // Themes that set formulas themselves are told so by a parameter.
 static bool is_math_on(const struct configs *c)
 {
@@ -237,6 +269,7 @@ void hugo_read(struct tree *t)
     t->assumed = !language.len && !c.languages;
     read_content(t, &c);
     read_permalinks(t, get(&c, "permalinks"));
+    read_cascade(t, get(&c, "cascade"));
     kind_static(t, kind_path(t, STR("static")));
     t->title = text(&c, "title");
     if (!t->title.len)

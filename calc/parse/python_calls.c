@@ -55,14 +55,6 @@ static int fail(struct calls *c, const char *at, message_id id)
                    NO_ARGS);
 }
 
-// Behind the point of torch.bfloat16 or TaskType.CAUSAL_LM, which are as good as their last words;
-// 0: it is none, or a call or condition that begins so.
-static size_t name_of_library(struct span source)
-{
-    size_t n = span_starts(source, "torch.") ? 6 : span_starts(source, "TaskType.") ? 9 : 0;
-    return parse_is_name(span_skip(source, n)) ? n : 0;
-}
-
 // What a name is bound to above, once, as it stands there; else the source itself.
 static struct span source_of(const struct calls *c, struct span source)
 {
@@ -99,7 +91,7 @@ static int expression(struct calls *c, struct span *text, char buf[PY_NUMBER])
             *text = span_of(holds ? "true" : "false");
     }
     if (text->len == 0 && v.kind == PY_UNKNOWN) {
-        size_t n = name_of_library(source);
+        size_t n = python_library_prefix(source);
         *text = n ? span_skip(source, n) : span_of(PAIRS_NOT_LITERAL);
     }
     return VRAM_OK;
@@ -234,6 +226,29 @@ static struct span argument_name(struct calls *c)
     return name;
 }
 
+// **name of a dictionary that is bound above, once, and names each of its members: they are
+// arguments. *read is false where it is none.
+static int spread(struct calls *c, bool *read)
+{
+    const char *start = c->at, *end = start;
+    while (end < c->end && python_is_name_byte(*end))
+        end++;
+    const char *from = python_bound_to(&c->names, (struct span){start, (size_t)(end - start)});
+    int rc = VRAM_OK;
+    c->at = from ? from : start;
+    if (from && take(c, '{')) {
+        const char *members = c->at;
+        leave(c);
+        struct span inside = {members, (size_t)(c->at - members)};
+        *read = span_find(inside, "**") == inside.len && span_find(inside, " for ") == inside.len;
+        c->at = members;
+        rc = *read ? dictionary(c, 0) : VRAM_OK;
+    }
+    if (rc == VRAM_OK)
+        c->at = *read ? end : start;
+    return rc;
+}
+
 static int arguments(struct calls *c, const struct python_call *call)
 {
     int rc = VRAM_OK;
@@ -244,9 +259,16 @@ static int arguments(struct calls *c, const struct python_call *call)
         struct span name = argument_name(c);
         if (name.len == 0 && number == 0 && call->first && *c->at != '*')
             name = span_of(call->first);
-        while (name.len == 0 && take(c, '*'))
+        bool read = false;
+        if (name.len == 0 && c->end - c->at > 2 && c->at[0] == '*' && c->at[1] == '*') {
+            c->at += 2;
+            rc = spread(c, &read);
+            c->spread = c->spread || !read;
+        }
+        while (name.len == 0 && !read && take(c, '*'))
             c->spread = true;
-        rc = argument(c, name.len ? name : (struct span){"_", 1}, name_at, 0);
+        if (rc == VRAM_OK && !read)
+            rc = argument(c, name.len ? name : (struct span){"_", 1}, name_at, 0);
         if (rc == VRAM_OK && !take(c, ',') && c->at < c->end && *c->at != ')')
             rc = fail(c, c->at, MESSAGE_value_goes_on);
     }
@@ -264,13 +286,6 @@ static void add_mark(struct calls *c, const char *name)
         return;
     pairs_add(c->out, (struct span){"", 0}, place(c, c->at), place(c, c->at));
     pairs_leave(c->out, before);
-}
-
-// Calls with which a run takes less than without.
-static bool lightens(const struct python_call *call)
-{
-    return span_is(span_of(call->name), "BitsAndBytesConfig") ||
-           span_is(span_of(call->name), "LoraConfig");
 }
 
 // What a call says by its name alone.
@@ -303,7 +318,8 @@ static int read_call(struct calls *c, const struct python_call *call, size_t row
     if (c->seen[row])
         return err_set(&c->p->v->err, MESSAGE_call_twice, pos, NO_FIELD,
                        ARGS(arg_text("call", call->name)));
-    enum python_truth made = lightens(call) ? python_condition(&c->names, c->at) : PYTHON_ALWAYS;
+    enum python_truth made =
+        python_call_lightens(call) ? python_condition(&c->names, c->at) : PYTHON_ALWAYS;
     if (made == PYTHON_NEVER) {
         c->at++;
         return VRAM_OK;

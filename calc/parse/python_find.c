@@ -133,3 +133,15 @@ bool calls_are_in(struct span text)
     }
     return false;
 }
+
+bool python_call_lightens(const struct python_call *call)
+{
+    return span_is(span_of(call->name), "BitsAndBytesConfig") ||
+           span_is(span_of(call->name), "LoraConfig");
+}
+
+size_t python_library_prefix(struct span source)
+{
+    size_t n = span_starts(source, "torch.") ? 6 : span_starts(source, "TaskType.") ? 9 : 0;
+    return parse_is_name(span_skip(source, n)) ? n : 0;
+}

@@ -22,6 +22,13 @@ const struct python_call *python_call_at(const char *begin, const char *at, cons
                                          size_t *number);
 const struct python_call *python_call(size_t number);
 
+// Is it a call with which a run takes less than without?
+bool python_call_lightens(const struct python_call *call);
+
+// Behind the point of torch.bfloat16 or TaskType.CAUSAL_LM, which are as good as their last words;
+// 0: it is none, or a call or condition that begins so.
+size_t python_library_prefix(struct span source);
+
 // The name of a call whose run is not modelled, or NULL.
 const char *python_other_call_at(const char *begin, const char *at, const char *end);
 

@@ -164,7 +164,7 @@ bool layout_norm_trained(const struct model *m)
 
 bool layout_norm_bias(const struct model *m)
 {
-    return !(m->features & HAS_RMS_NORM) &&
+    return !(m->features & (HAS_RMS_NORM | HAS_CENTERED_NORM)) &&
            (m->c.bias || (m->features & (HAS_ALL_BIASES | HAS_NORM_BIASES)));
 }
 

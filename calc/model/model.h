@@ -79,6 +79,8 @@ enum model_feature {
     HAS_IN_WHOLE(46)  // counted along a mask; the table has two rows before the first (OPT)
 #define HAS_ALIBI \
     HAS_IN_WHOLE(47)  // biases of scores by distance in place of positions, a norm of the embedding
+#define HAS_CENTERED_NORM \
+    HAS_IN_WHOLE(48)  // LayerNorm without a bias by single operations; q and k turned in float32
 #define HAS_NEW_CODE HAS_IN_WHOLE(50)  // modelled as transformers has it from 5.0 on alone
 #define HAS_COMPLEX_ROTARY \
     HAS_IN_WHOLE(51)  // queries and keys are turned as complex numbers, in float32

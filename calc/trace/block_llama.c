@@ -26,6 +26,8 @@ static bool has(const struct graph *g, uint64_t feature)
 
 static struct value llama_norm(struct graph *g, struct value x, uint16_t number)
 {
+    if (has(g, HAS_CENTERED_NORM))
+        return layer_centered_norm(g, x, false, number);
     return has(g, HAS_RMS_NORM) ? layer_rms_norm(g, x, false, number, SHAPE_TOKENS_SHARE)
                                 : layer_norm(g, x, false, number);
 }
@@ -218,6 +220,10 @@ static void llama_rotate(struct graph *g, struct heads *h)
         layer_rotary_part(g, &h->q, &h->k);
         return;
     }
+    if (has(g, HAS_CENTERED_NORM)) {
+        layer_rotary_wide(g, &h->q, &h->k);
+        return;
+    }
     if (MODEL_IS_WHOLE && has(g, HAS_PAIR_ROTARY)) {
         layer_rotary_pairs(g, &h->q, &h->k);
         return;
@@ -393,6 +399,21 @@ static struct value llama_shared_norm(struct graph *g, struct value x)
     return out;
 }
 
+// residual + attention + mlp, out of one norm. SRC: transformers models/cohere/modeling_cohere.py,
+// CohereDecoderLayer.forward.
+static struct value llama_one_norm(struct graph *g, struct value x)
+{
+    struct value normed = llama_norm(g, x, P_LN1);
+    struct value attention = llama_attention(g, normed), mlp = block_mlp(g, normed);
+    struct value middle = layer_add(g, x, attention, ROLE_RESID1);
+    struct value out = layer_add(g, middle, mlp, ROLE_RESID2);
+    graph_drop(g, middle);
+    graph_drop(g, normed);
+    graph_drop(g, attention);
+    graph_drop(g, mlp);
+    return out;
+}
+
 static struct value llama_parallel(struct graph *g, struct value x)
 {
     struct value attention = llama_branch(g, x, P_LN1, P_POST_ATTN, llama_attention);
@@ -425,6 +446,8 @@ struct value block_llama(struct graph *g, struct value x)
 {
     if (has(g, HAS_HELD_NORM))
         return llama_held_norm(g, x);
+    if (has(g, HAS_CENTERED_NORM))
+        return llama_one_norm(g, x);
     if (has(g, HAS_PARALLEL_RESIDUAL))
         return has(g, HAS_SHARED_NORM) ? llama_shared_norm(g, x) : llama_parallel(g, x);
     struct value y = llama_branch(g, x, P_LN1, P_POST_ATTN, llama_attention);

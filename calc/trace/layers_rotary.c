@@ -183,6 +183,27 @@ void layer_rotary_latent(struct graph *g, struct value *q, struct value *k)
     *k = k_new;
 }
 
+#ifndef __wasm__
+// SRC: transformers models/cohere/modeling_cohere.py, apply_rotary_pos_emb.
+void layer_rotary_wide(struct graph *g, struct value *q, struct value *k)
+{
+    struct value *const both[2] = {q, k};
+    struct value wide[2], turned[2], out[2];
+    for (unsigned i = 0; i < 2; i++)
+        wide[i] = graph_to(g, *both[i], DT_F32, PART_UPCAST);
+    for (unsigned i = 0; i < 2; i++)
+        turned[i] = layer_rotary(g, wide[i], i ? SHAPE_KV_HALF : SHAPE_Q_HALF);
+    for (unsigned i = 0; i < 2; i++)
+        out[i] = graph_to(g, turned[i], both[i]->dtype, PART_OUTPUT_CAST);
+    for (unsigned i = 0; i < 2; i++) {
+        graph_drop(g, turned[i]);
+        graph_drop(g, wide[i]);
+        graph_drop(g, *both[i]);
+        *both[i] = out[i];
+    }
+}
+#endif
+
 // type_as(xq_ * freqs_cis): the products are of as many numbers of float32 as the parts have.
 // Llama 4's are both there before one is taken back. SRC: transformers
 // models/{deepseek_v2,llama4}/modeling_*.py, apply_rotary_emb.

@@ -19,6 +19,10 @@ void layer_rotary_complex(struct graph *g, struct value *q, struct value *k);
 // The same of all heads of queries and keys, which stay neighbours.
 void layer_rotary_pairs(struct graph *g, struct value *q, struct value *k);
 
+// Turns copies of *q and *k in float32, neighbours of each head, by cosines and sines of each. Uses
+// both up.
+void layer_rotary_wide(struct graph *g, struct value *q, struct value *k);
+
 // Turns a part of each head and puts the rest behind it. Uses *q and *k up, and makes the new ones.
 void layer_rotary_part(struct graph *g, struct value *q, struct value *k);
 

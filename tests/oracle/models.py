@@ -166,6 +166,18 @@ WIDTHS = {
                 max_position_embeddings=2048, word_embed_proj_dim=2048, dropout=0.1, tie_word_embeddings=True),
     # bigscience/bloom-1b7
     "bloom": dict(model_type="bloom", vocab_size=250880, hidden_size=2048, n_head=16, tie_word_embeddings=True),
+    # CohereForAI/aya-23-8B
+    "cohere": dict(model_type="cohere", vocab_size=256000, hidden_size=4096, intermediate_size=14336,
+                   num_attention_heads=32, num_key_value_heads=8, max_position_embeddings=8192, logit_scale=0.0625,
+                   use_qk_norm=False, tie_word_embeddings=True),
+    # CohereForAI/c4ai-command-r7b-12-2024
+    "cohere2": dict(model_type="cohere2", vocab_size=256000, hidden_size=4096, intermediate_size=14336,
+                    num_attention_heads=32, num_key_value_heads=8, head_dim=128, max_position_embeddings=132096,
+                    logit_scale=0.25, sliding_window=4096, sliding_window_pattern=4, tie_word_embeddings=True),
+    # the same with a window shorter than a case's sequence
+    "cohere2w": dict(model_type="cohere2", vocab_size=256000, hidden_size=4096, intermediate_size=14336,
+                     num_attention_heads=32, num_key_value_heads=8, head_dim=128, max_position_embeddings=132096,
+                     logit_scale=0.25, sliding_window=512, sliding_window_pattern=4, tie_word_embeddings=True),
     # meta-llama/Llama-3.2-1B with the biases that a config.json may ask for
     "llama_bias": dict(model_type="llama", vocab_size=128256, hidden_size=2048, intermediate_size=8192,
                        num_attention_heads=32, num_key_value_heads=8, head_dim=64, max_position_embeddings=131072,

@@ -26,36 +26,23 @@ void mem_free(const struct vram_mem *mem, void *ptr, size_t bytes)
         mem->free(mem->ctx, ptr, bytes);
 }
 
-// Eight bytes at a time: storage from the caller is aligned, other addresses fall back to single
-// bytes.
-typedef uint64_t __attribute__((may_alias)) mem_word;
-
-static bool mem_aligned(const void *p)
-{
-    return (uintptr_t)p % sizeof(mem_word) == 0;
-}
-
+// The compiler's own: libc's of a program, one instruction of a page's module.
 void mem_copy(void *restrict to, const void *restrict from, size_t bytes)
 {
-    unsigned char *t = to;
-    const unsigned char *f = from;
-    size_t i = 0;
-    if (mem_aligned(to) && mem_aligned(from))
-        for (; i + sizeof(mem_word) <= bytes; i += sizeof(mem_word))
-            *(mem_word *)(void *)(t + i) = *(const mem_word *)(const void *)(f + i);
-    for (; i < bytes; i++)
-        t[i] = f[i];
+#ifndef __wasm__  // whose instruction takes no bytes from nowhere, too
+    if (!bytes)
+        return;
+#endif
+    __builtin_memcpy(to, from, bytes);
 }
 
 void mem_zero(void *to, size_t bytes)
 {
-    unsigned char *t = to;
-    size_t i = 0;
-    if (mem_aligned(to))
-        for (; i + sizeof(mem_word) <= bytes; i += sizeof(mem_word))
-            *(mem_word *)(void *)(t + i) = 0;
-    for (; i < bytes; i++)
-        t[i] = 0;
+#ifndef __wasm__
+    if (!bytes)
+        return;
+#endif
+    __builtin_memset(to, 0, bytes);
 }
 
 int mem_grow(const struct vram_mem *mem, void **ptr, size_t *cap, size_t need, size_t size)

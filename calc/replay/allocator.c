@@ -125,25 +125,6 @@ uint64_t allocator_segment_bytes(uint64_t rounded)
 
 // ---- best fit ---------------------------------------------------------------------------------
 
-// What a free block of a virtual segment could grow to.
-static uint64_t expandable_size(const struct allocator *a, uint32_t i)
-{
-    const struct allocator_block *b = &a->blocks[i], *next = &a->blocks[b->next];
-    return b->size + (next->state == BLOCK_UNMAPPED ? next->size : 0);
-}
-
-// Among larger free blocks the one before an unmapped tail loses to those that cannot grow as far.
-static uint32_t prefer_less_room(const struct allocator *a, const struct allocator_pool *p,
-                                 uint32_t i)
-{
-    for (uint32_t next = pool_after(p, a->blocks, i); next; next = pool_after(p, a->blocks, i)) {
-        if (expandable_size(a, next) >= expandable_size(a, i))
-            break;
-        i = next;
-    }
-    return i;
-}
-
 // The free block that settings choose, i being the smallest that is large enough or 0.
 static uint32_t choose_free(struct allocator *a, struct allocator_pool *p, uint64_t size,
                             uint32_t i)
@@ -153,7 +134,7 @@ static uint32_t choose_free(struct allocator *a, struct allocator_pool *p, uint6
     if (!i)
         return 0;
     if (a->config.expandable)
-        i = prefer_less_room(a, p, i);
+        i = pool_less_room(p, a->blocks, i);
     uint64_t have = a->blocks[i].size, limit = a->config.max_split_bytes;
     if (size < limit ? have >= limit : have >= size + ALLOCATOR_LARGE_BUFFER)
         return 0;
@@ -374,6 +355,12 @@ int allocator_malloc(struct allocator *a, uint64_t bytes, uint32_t *block)
     struct allocator_request r;
     allocator_request(&a->config, bytes, &r);
     return allocator_take(a, &r, block);
+}
+
+bool allocator_has_small(const struct allocator *a, uint64_t bytes)
+{
+    return bytes <= ALLOCATOR_SMALL_BUFFER &&
+           pool_lower_bound(&a->small, a->blocks, bytes, pool_class(bytes));
 }
 
 int allocator_hold(struct allocator *a, uint32_t block)

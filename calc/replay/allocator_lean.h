@@ -6,17 +6,25 @@
 
 #include "calc/replay/allocator_pool.h"
 
-// As allocator_take where a free block of stream 0 serves and the settings are plain; false: it
-// does not, nothing has changed.
-POOL_HOT bool lean_take(struct allocator *a, const struct allocator_request *r, uint32_t *block)
+// Whether these calls do: no settings but virtual segments.
+static inline bool allocator_is_lean(const struct allocator *a)
+{
+    return a->config.max_split_bytes == UINT64_MAX && !a->config.gc_threshold_ppm;
+}
+
+// As allocator_take where a free block of stream 0 serves; false: it does not, nothing has changed.
+POOL_HOT bool lean_take(struct allocator *a, bool expands, const struct allocator_request *r,
+                        uint32_t *block)
 {
     uint64_t size = r->rounded;
     bool small = size <= ALLOCATOR_SMALL;
-    uint64_t least_rest = small ? ALLOCATOR_MIN_BLOCK : ALLOCATOR_SMALL + 1;
+    uint64_t least_rest = small || expands ? ALLOCATOR_MIN_BLOCK : ALLOCATOR_SMALL + 1;
     struct allocator_pool *p = small ? &a->small : &a->large;
     uint32_t i = pool_lower_bound(p, a->blocks, size, r->class);
-    if (!i || !size || !a->spare)
+    if (!i || !size || (!a->spare && a->count == a->cap))
         return false;
+    if (expands)
+        i = pool_less_room(p, a->blocks, i);
     pool_remove(p, a->blocks, i);
     a->blocks[i].requested = r->bytes;
     *block = i;

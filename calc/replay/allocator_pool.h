@@ -34,10 +34,9 @@ struct allocator_block {
 static inline uint32_t pool_class(uint64_t size)
 {
     uint64_t units = size / ALLOCATOR_MIN_BLOCK;
-    if (units < ALLOCATOR_COLUMNS)
-        return (uint32_t)units;
-    uint32_t top = 63 - (uint32_t)__builtin_clzll(units);
-    return ((top - 4) << 5) + ((uint32_t)(units >> (top - 5)) & 31);
+    // shifted, the units are below 64: they lie in the row of that number or in the next one
+    uint32_t shift = 58 - (uint32_t)__builtin_clzll(units | ALLOCATOR_COLUMNS);
+    return shift * ALLOCATOR_COLUMNS + (uint32_t)(units >> shift);
 }
 
 static inline bool pool_is_less(const struct allocator_block *a, const struct allocator_block *b)
@@ -80,12 +79,53 @@ static inline uint32_t pool_after(const struct allocator_pool *p,
     return blocks[i].after ? blocks[i].after : pool_first_after(p, blocks[i].class);
 }
 
+// What a free block of a virtual segment could grow to.
+static inline uint64_t pool_room(const struct allocator_block *blocks, uint32_t i)
+{
+    const struct allocator_block *b = &blocks[i], *next = &blocks[b->next];
+    return b->size + (next->state == BLOCK_UNMAPPED ? next->size : 0);
+}
+
+// Of virtual segments, i being the smallest that is large enough: among larger free blocks the one
+// before an unmapped tail loses to those that cannot grow as far.
+static inline uint32_t pool_less_room(const struct allocator_pool *p,
+                                      const struct allocator_block *blocks, uint32_t i)
+{
+    for (uint32_t next = pool_after(p, blocks, i); next; next = pool_after(p, blocks, i)) {
+        if (pool_room(blocks, next) >= pool_room(blocks, i))
+            break;
+        i = next;
+    }
+    return i;
+}
+
 static inline uint32_t pool_first(const struct allocator_pool *p)
 {
     if (!p->rows)
         return 0;
     uint32_t row = (uint32_t)__builtin_ctzll(p->rows);
     return p->head[(row << 5) + (uint32_t)__builtin_ctz(p->columns[row])];
+}
+
+// The first block of b's class that comes after b; the last one does. The list is walked from both
+// ends: each step waits for the one before it.
+POOL_HOT uint32_t pool_find_after(const struct allocator_pool *p,
+                                  const struct allocator_block *blocks,
+                                  const struct allocator_block *b)
+{
+    uint32_t after = p->head[b->class];
+#ifndef __wasm__
+    for (uint32_t last = p->tail[b->class]; pool_is_less(&blocks[after], b);) {
+        uint32_t before = blocks[last].before;
+        if (pool_is_less(&blocks[before], b))
+            return last;
+        last = before;
+        after = blocks[after].after;
+    }
+#endif
+    while (pool_is_less(&blocks[after], b))
+        after = blocks[after].after;
+    return after;
 }
 
 // Puts block i between its neighbours of the same class. Frees come in runs of rising or falling
@@ -106,12 +146,8 @@ POOL_HOT void pool_insert(struct allocator_pool *p, struct allocator_block *bloc
     }
     uint32_t before = p->tail[c], after = 0;
     if (!pool_is_less(&blocks[before], b)) {
-        before = 0;
-        after = p->head[c];
-        while (pool_is_less(&blocks[after], b)) {
-            before = after;
-            after = blocks[after].after;
-        }
+        after = pool_find_after(p, blocks, b);
+        before = blocks[after].before;
     }
     b->before = before;
     b->after = after;

@@ -168,7 +168,7 @@ static bool engine_uses(const struct model *m, unsigned reel)
         return false;
     if (reel >= ENGINE_PROMPT)
         return m->c.max_new_tokens >= reel - ENGINE_PROMPT;
-    if (reel == ENGINE_EVAL_FIRST || reel == ENGINE_EVAL)
+    if (reel == ENGINE_EVAL)
         return engine_evaluates(m);
     if (reel == ENGINE_BETWEEN)
         return engine_evaluates_between(m);
@@ -200,19 +200,16 @@ static int engine_record_one(struct engine *e, const struct model *m, unsigned r
         [ENGINE_TOKEN] = {.kind = PASS_TOKEN},
     };
     struct reel *r = &e->reels[reel];
-    if (reel == ENGINE_EVAL_FIRST || reel == ENGINE_FIRST)
-        return reel_first(r, r + 1);
     if (!MODEL_IS_WHOLE || reel != ENGINE_BETWEEN)
         return reel_record(r, &e->graph, m, &passes[reel]);
     struct model own = engine_evaluated(m);
     return reel_record(r, &e->graph, &own, &passes[reel]);
 }
 
-// The last first: a first pass is one of those after it without what they find.
 static int engine_record(struct engine *e, const struct model *m, bool all)
 {
     int rc = VRAM_OK;
-    for (unsigned i = ENGINE_REELS; i-- > 0 && rc == VRAM_OK;) {
+    for (unsigned i = 0; i < ENGINE_REELS && rc == VRAM_OK; i++) {
         struct reel *r = &e->reels[i];
         bool used = engine_uses(m, i);
         if (!used && all)

@@ -12,11 +12,9 @@
 
 // The passes that a run is made of.
 enum engine_reel {
-    ENGINE_EVAL_FIRST,  // no variables hold older results; right before what they are held by
     ENGINE_EVAL,
     ENGINE_BETWEEN,      // an evaluation between steps, with a batch of its own
-    ENGINE_FIRST,        // first micro-step of all; right before the next
-    ENGINE_NEXT,         // first micro-step of a later iteration: gradients were set to None
+    ENGINE_NEXT,         // first micro-step of an iteration: gradients were set to None
     ENGINE_AGAIN,        // later micro-step: gradients are there
     ENGINE_PROMPT,       // generation: the prompt
     ENGINE_FIRST_TOKEN,  // the step that finds the prompt's keys and values
@@ -26,7 +24,7 @@ enum engine_reel {
 
 enum {
     ENGINE_EVALS = 3,
-    ENGINE_SETS = 4,
+    ENGINE_SETS = 6,
     ENGINE_MOST_ITERATIONS = 10,
     ENGINE_LINES = 160,
     ENGINE_NAMES = ROLE_COUNT << 6

@@ -6,32 +6,39 @@
 #include "calc/replay/buckets.h"
 #include "calc/replay/state_play.h"
 
-// One reel after the sum `live`; raises *peak.
-static uint64_t live_after(const struct engine *e, enum engine_reel reel, enum reel_part part,
+// One reel after the sum `live`; raises *peak. parts: of enum reel_part.
+static uint64_t live_after(const struct engine *e, enum engine_reel reel, unsigned parts,
                            uint64_t live, uint64_t *peak)
 {
-    struct reel_rise rise = reel_rise(&e->reels[reel], &e->sizes, part);
+    struct reel_rise rise = reel_rise(&e->reels[reel], &e->sizes, parts);
     *peak = size_max(*peak, live + (uint64_t)rise.peak);
     return live + (uint64_t)rise.net;
 }
 
+static uint64_t live_micro_step(const struct engine *e, uint64_t micro, unsigned parts,
+                                uint64_t live, uint64_t *peak)
+{
+    return micro ? live_after(e, ENGINE_AGAIN, parts & REEL_ALL, live, peak)
+                 : live_after(e, ENGINE_NEXT, parts, live, peak);
+}
+
 // schedule_pipeline, by rises.
-static uint64_t live_pipeline(const struct engine *e, uint64_t live, bool first, uint64_t *peak)
+static uint64_t live_pipeline(const struct engine *e, uint64_t live, unsigned first, uint64_t *peak)
 {
     uint64_t held = e->model.in_flight, all = engine_fed(&e->model);
     for (uint64_t step = 0; step < all + held; step++) {
-        enum engine_reel start = first ? ENGINE_FIRST : ENGINE_NEXT;
         if (step >= held)
-            live = live_after(e, step > held ? ENGINE_AGAIN : start, REEL_BACKWARD, live, peak);
+            live = live_micro_step(e, step - held, REEL_BACKWARD | first, live, peak);
         if (step < all)
-            live = live_after(e, step ? ENGINE_AGAIN : start, REEL_FORWARD, live, peak);
+            live = live_micro_step(e, step, REEL_FORWARD | first, live, peak);
     }
     return live;
 }
 
-static uint64_t live_micro_steps(const struct engine *e, uint64_t live, bool first, uint64_t *peak)
+static uint64_t live_micro_steps(const struct engine *e, uint64_t live, unsigned first,
+                                 uint64_t *peak)
 {
-    live = live_after(e, first ? ENGINE_FIRST : ENGINE_NEXT, REEL_ALL, live, peak);
+    live = live_after(e, ENGINE_NEXT, REEL_ALL | first, live, peak);
     return engine_micro_steps(&e->model) > 1 ? live_after(e, ENGINE_AGAIN, REEL_ALL, live, peak)
                                              : live;
 }
@@ -40,7 +47,8 @@ static uint64_t live_iteration(const struct engine *e, uint64_t live, bool first
 {
     int64_t net;
     bool pipeline = e->model.c.pipeline_parallel > 1;
-    live = pipeline ? live_pipeline(e, live, first, peak) : live_micro_steps(e, live, first, peak);
+    unsigned part = first ? REEL_FIRST : 0;
+    live = pipeline ? live_pipeline(e, live, part, peak) : live_micro_steps(e, live, part, peak);
     *peak = size_max(*peak, live + state_step_rise(&e->state, first, &net));
     return live + (uint64_t)net;
 }
@@ -86,7 +94,7 @@ uint64_t live_peak(const struct engine *e)
         live += 16 * e->model.tokens;  // the first batch
     peak = size_max(live, live_loading(e));
     if (engine_evaluates(&e->model)) {
-        uint64_t inside = live_after(e, ENGINE_EVAL_FIRST, REEL_ALL, live, &peak);
+        uint64_t inside = live_after(e, ENGINE_EVAL, REEL_ALL | REEL_FIRST, live, &peak);
         live_after(e, ENGINE_EVAL, REEL_ALL, inside, &peak);
     }
     if (e->model.c.eval_only)

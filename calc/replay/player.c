@@ -138,6 +138,17 @@ int player_alloc(struct player *p, uint32_t slot, const struct storage *s, uint6
     return player_tell(p, p->slots[slot], s, bytes, block, false);
 }
 
+static bool player_is_plain(const struct player *p)
+{
+    return p->allocator && !p->lags && !p->streams && !p->watch && (p->lean || !p->held);
+}
+
+// Whether the calls of allocator_lean.h do. The page is without the loop around them.
+static bool player_is_lean(const struct player *p)
+{
+    return MODEL_IS_WHOLE && p->lean && player_is_plain(p) && allocator_is_lean(p->allocator);
+}
+
 int player_free(struct player *p, uint32_t slot, const struct storage *s, uint64_t bytes,
                 int32_t block)
 {
@@ -147,6 +158,8 @@ int player_free(struct player *p, uint32_t slot, const struct storage *s, uint64
     if (s->category != VRAM_CAT_WORKSPACE)
         p->live -= bytes;
     if (p->allocator) {
+        if (player_is_lean(p) && lean_free(p->allocator, p->slots[slot]))
+            return VRAM_OK;
         int rc =
             p->lags ? player_give_back(p, slot, s) : allocator_free(p->allocator, p->slots[slot]);
         return player_told(p, rc, s, bytes, block, 0);
@@ -198,19 +211,20 @@ static int32_t player_layer(const struct reel *r, const struct tape_segment *seg
     return (int32_t)tape_stack_layer(&r->stack, unit, s->sub);
 }
 
-// A segment as it is played for one unit of the model.
+// A segment as it is played for one unit of the model, or the part of it from one instruction to
+// another.
 struct player_turn {
     const struct reel *r;
     const struct tape_segment *segment;
-    int64_t real;       // the unit
-    uint32_t shift[2];  // from units of the tape to the model's: of all, of the last of three
-    uint32_t base[2];   // of the slots: of what outlives tapes, and of the lane
+    uint32_t from, to;
+    int64_t real;                    // the unit
+    uint32_t begin[2 * REEL_UNITS];  // where a part of the slots begins
 };
 
 static uint32_t player_slot(const struct player_turn *t, uint32_t operand)
 {
     const struct reel_place *at = &t->r->places[operand];
-    return t->base[at->in_lane] + at->base + t->shift[at->in_last] * at->step;
+    return t->begin[at->part] + at->base;
 }
 
 // Follows a MOVE, which is two words.
@@ -235,7 +249,7 @@ static int player_each(struct player *p, const struct player_turn *t)
 {
     const uint32_t *code = t->r->tape.code;
     int rc = VRAM_OK;
-    for (uint32_t i = t->segment->begin; i < t->segment->end && rc == VRAM_OK; i++) {
+    for (uint32_t i = t->from; i < t->to && rc == VRAM_OK; i++) {
         uint32_t kind = code[i] & 3;
         if (kind == TAPE_WORKSPACE)
             rc = player_workspace(p, code[i] >> 2);
@@ -252,7 +266,7 @@ static int player_sums(struct player *p, const struct player_turn *t)
 {
     const uint32_t *code = t->r->tape.code;
     int rc = VRAM_OK;
-    for (uint32_t i = t->segment->begin; i < t->segment->end && rc == VRAM_OK; i++) {
+    for (uint32_t i = t->from; i < t->to && rc == VRAM_OK; i++) {
         uint32_t operand = code[i] >> 2, kind = code[i] & 3;
         const struct storage *s = &t->r->tape.storages[operand];
         if (kind == TAPE_WORKSPACE)
@@ -282,12 +296,12 @@ static void player_count(struct player *p, const struct player_turn *t, uint32_t
 }
 
 // player_plain where nothing is asked for but what is reserved.
-static int player_lean(struct player *p, const struct player_turn *t)
+POOL_HOT int player_lean_loop(struct player *p, const struct player_turn *t, bool expands)
 {
     const uint32_t *code = t->r->tape.code;
     struct allocator *a = p->allocator;
     int rc = VRAM_OK;
-    for (uint32_t i = t->segment->begin, end = t->segment->end; i < end && rc == VRAM_OK; i++) {
+    for (uint32_t i = t->from, end = t->to; i < end && rc == VRAM_OK; i++) {
         uint32_t operand = code[i] >> 2, kind = code[i] & 3;
         if (kind == TAPE_FREE) {
             uint32_t block = p->slots[player_slot(t, operand)];
@@ -302,11 +316,17 @@ static int player_lean(struct player *p, const struct player_turn *t)
             i++;
         } else {
             uint32_t *block = &p->slots[player_slot(t, operand)];
-            if (!lean_take(a, reel_request(t->r, operand), block))
+            if (!lean_take(a, expands, reel_request(t->r, operand), block))
                 rc = allocator_take(a, reel_request(t->r, operand), block);
         }
     }
     return rc;
+}
+
+// The loop once for virtual segments and once without them.
+static int player_lean(struct player *p, const struct player_turn *t)
+{
+    return p->allocator->plain ? player_lean_loop(p, t, false) : player_lean_loop(p, t, true);
 }
 
 // What most replays come to: one stream, batches of one length, a card that keeps up, and no one
@@ -315,7 +335,7 @@ static int player_plain(struct player *p, const struct player_turn *t)
 {
     const uint32_t *code = t->r->tape.code;
     int rc = VRAM_OK;
-    for (uint32_t i = t->segment->begin, end = t->segment->end; i < end && rc == VRAM_OK; i++) {
+    for (uint32_t i = t->from, end = t->to; i < end && rc == VRAM_OK; i++) {
         uint32_t operand = code[i] >> 2, kind = code[i] & 3;
         if (kind == TAPE_WORKSPACE) {
             rc = player_workspace(p, operand);
@@ -340,28 +360,57 @@ static int player_plain(struct player *p, const struct player_turn *t)
     return rc;
 }
 
-static bool player_is_plain(const struct player *p)
-{
-    return p->allocator && !p->lags && !p->streams && !p->watch && (p->lean || !p->held);
-}
-
-// Whether the calls of allocator_lean.h do. The page is without the loop around them.
-static bool player_is_lean(const struct player *p)
-{
-    return MODEL_IS_WHOLE && p->lean && player_is_plain(p) && p->allocator->plain;
-}
-
-static int player_segment(struct player *p, const struct reel *r, const struct tape_segment *seg,
-                          int64_t real)
+// The parts of the slots begin later by the units that lie between the tape's and the model's.
+static struct player_turn player_turn(const struct player *p, const struct reel *r,
+                                      const struct tape_segment *seg, int64_t real)
 {
     bool folded = r->tape.repeats;
     uint32_t shift = folded && seg->unit >= 0 ? (uint32_t)(real - seg->unit) : 0;
     uint32_t last = folded && seg->unit < 0 ? r->stack.units - 3 : shift;
-    struct player_turn t = {r, seg, real, {shift, last}, {0, p->tape_base}};
-    int rc = p->sink && p->sink->sums && !p->held ? player_sums(p, &t)
-             : player_is_lean(p)                  ? player_lean(p, &t)
-             : player_is_plain(p)                 ? player_plain(p, &t)
-                                                  : player_each(p, &t);
+    struct player_turn t = {.r = r, .segment = seg, .from = seg->begin, .real = real};
+    for (unsigned in_lane = 0; in_lane < 2; in_lane++) {
+        uint32_t *begin = t.begin + in_lane * REEL_UNITS, base = in_lane ? p->tape_base : 0;
+        begin[REEL_OUTSIDE] = base;
+        begin[REEL_UNIT] = base + shift * reel_step(r, in_lane);
+        begin[REEL_LAST] = base + last * reel_step(r, in_lane);
+    }
+    return t;
+}
+
+bool player_passes_over(const struct player *p, uint64_t count, uint64_t bytes, uint64_t more)
+{
+    if (!player_is_lean(p) || !p->allocator->plain || more > ALLOCATOR_SMALL)
+        return false;
+    const struct allocator_config *c = &p->allocator->config;
+    uint64_t all = count * allocator_round(c, bytes) + allocator_round(c, more);
+    return allocator_has_small(p->allocator, all);
+}
+
+static int player_part_of_segment(struct player *p, const struct player_turn *t)
+{
+    return p->sink && p->sink->sums && !p->held ? player_sums(p, t)
+           : player_is_lean(p)                  ? player_lean(p, t)
+           : player_is_plain(p)                 ? player_plain(p, t)
+                                                : player_each(p, t);
+}
+
+// A first pass has nothing of an earlier one to free.
+static int player_segment(struct player *p, const struct reel *r, const struct tape_segment *seg,
+                          int64_t real)
+{
+    struct player_turn t = player_turn(p, r, seg, real);
+    int rc = VRAM_OK;
+    for (size_t i = 0; p->first && i < r->earlier_count && rc == VRAM_OK; i++) {
+        uint32_t at = r->earlier[i].code;
+        if (at < t.from || at >= seg->end)
+            continue;
+        t.to = at;
+        rc = player_part_of_segment(p, &t);
+        t.from = at + 1;
+    }
+    t.to = seg->end;
+    if (rc == VRAM_OK)
+        rc = player_part_of_segment(p, &t);
     return rc == VRAM_OK && p->enough && p->allocator->stats.reserved.now >= p->enough ? VRAM_ENOFIT
                                                                                        : rc;
 }

@@ -57,6 +57,7 @@ struct player {
     bool lean;  // only what the allocator reserves: no other sums, no peak of live bytes of tapes
     uint64_t
         enough;    // lean: once this many bytes are reserved the rest is not played (VRAM_ENOFIT)
+    bool first;    // the pass is the first of its kind: an earlier one has left nothing to free
     bool streams;  // some storages are on a stream of their own
     bool lags;     // the card runs behind: what collectives have used comes back late
     uint64_t launches;         // kernels and events so far
@@ -108,6 +109,11 @@ int player_late(struct player *p, uint32_t block);
 
 // Waits for the card: what it has run behind with comes back.
 void player_drain(struct player *p);
+
+// Whether `count` allocations of `bytes` and one of `more`, all of them small and given back before
+// anything else happens, need not be played: nothing but reserved memory counts, and a free block
+// has room for them all.
+bool player_passes_over(const struct player *p, uint64_t count, uint64_t bytes, uint64_t more);
 
 // An allocation that is never given back.
 int player_forever(struct player *p, const struct storage *s, uint64_t bytes, int32_t block);

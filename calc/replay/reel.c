@@ -22,6 +22,7 @@ void reel_free(struct reel *r)
     mem_free(mem, r->saved, r->saved_cap * sizeof *r->saved);
     mem_free(mem, r->changes, r->changes_cap * sizeof *r->changes);
     mem_free(mem, r->ends, r->ends_cap * sizeof *r->ends);
+    mem_free(mem, r->earlier, r->earlier_cap * sizeof *r->earlier);
     tape_free(&r->tape);
     reel_init(r, mem);
 }
@@ -73,11 +74,23 @@ static bool reel_grow(struct reel *r, void *ptr_to_ptr, size_t *cap, size_t need
     return mem_grow(r->tape.mem, ptr, cap, need, size) == VRAM_OK;
 }
 
+static bool reel_note_earlier(struct reel *r, uint32_t code, uint32_t change)
+{
+    size_t n = r->earlier_count;
+    if (!reel_grow(r, &r->earlier, &r->earlier_cap, n + 1, sizeof *r->earlier))
+        return false;
+    r->earlier[n] = (struct reel_earlier){code, change};
+    r->earlier_count = n + 1;
+    return true;
+}
+
 // The tape's allocations and frees without anything else.
 static int reel_condense(struct reel *r)
 {
     const struct tape *t = &r->tape;
     uint32_t count = 0;
+    bool ok = true;
+    r->earlier_count = 0;
     if (!reel_grow(r, &r->changes, &r->changes_cap, t->code_count, sizeof *r->changes) ||
         !reel_grow(r, &r->ends, &r->ends_cap, t->segment_count, sizeof *r->ends))
         return VRAM_ENOMEM;
@@ -85,6 +98,8 @@ static int reel_condense(struct reel *r)
         for (uint32_t k = t->segments[i].begin; k < t->segments[i].end; k++) {
             uint32_t kind = t->code[k] & 3;
             const struct storage *s = &t->storages[t->code[k] >> 2];
+            if (kind == TAPE_FREE && s->earlier)  // a tensor, never a workspace
+                ok &= reel_note_earlier(r, k, count);
             if (kind == TAPE_MOVE)
                 k++;
             else if (kind != TAPE_WORKSPACE && s->category != VRAM_CAT_WORKSPACE)
@@ -93,7 +108,7 @@ static int reel_condense(struct reel *r)
         }
         r->ends[i] = count;
     }
-    return VRAM_OK;
+    return ok ? VRAM_OK : VRAM_ENOMEM;
 }
 
 // The kind of a storage; known: those that there are, by shape, format and whether it is fetched,
@@ -111,19 +126,24 @@ static uint16_t reel_kind(struct reel *r, const struct storage *s, uint16_t *kno
     return (uint16_t)(*kind - 1);
 }
 
+uint32_t reel_step(const struct reel *r, bool in_lane)
+{
+    return in_lane ? r->tape.slots_unit : r->tape.stack.period * LAYOUT_BLOCK_NUMBERS;
+}
+
 static struct reel_place reel_place(const struct reel *r, const struct storage *s, uint16_t kind)
 {
     const struct tape *t = &r->tape;
-    struct reel_place at = {s->slot, 0, kind, s->home != HOME_PERSIST, false};
+    bool in_lane = s->home != HOME_PERSIST;
+    struct reel_place at = {s->slot, kind, (uint16_t)(in_lane * REEL_UNITS + REEL_OUTSIDE)};
     if (s->unit < 0)
         return at;
-    at.base += at.in_lane ? t->slots_global : SLOT_COUNT;
+    at.base += in_lane ? t->slots_global : SLOT_COUNT;
     if ((uint32_t)s->unit == t->stack.units)
         return at;
-    at.base += at.in_lane ? t->slots_lead : t->stack.lead * LAYOUT_BLOCK_NUMBERS;
-    at.step = at.in_lane ? t->slots_unit : t->stack.period * LAYOUT_BLOCK_NUMBERS;
-    at.base += (uint32_t)s->unit * at.step;
-    at.in_last = s->unit == 2;
+    at.base += in_lane ? t->slots_lead : t->stack.lead * LAYOUT_BLOCK_NUMBERS;
+    at.base += (uint32_t)s->unit * reel_step(r, in_lane);
+    at.part = (uint16_t)(in_lane * REEL_UNITS + (s->unit == 2 ? REEL_LAST : REEL_UNIT));
     return at;
 }
 
@@ -134,9 +154,13 @@ static int reel_put_in_places(struct reel *r)
     r->failed = !reel_grow(r, &r->places, &r->places_cap, r->tape.count, sizeof *r->places);
     for (size_t i = 1; i < r->tape.count && !r->failed; i++) {
         const struct storage *s = &r->tape.storages[i];
-        r->places[i] = reel_place(r, s, reel_kind(r, s, known));
+        uint16_t kind = reel_kind(r, s, known);
+        r->places[i] = reel_place(r, s, kind);
+        if (!r->failed && s->home < HOME_NONE)
+            r->kinds[kind].times[s->unit == 1]++;
     }
-    return r->failed ? VRAM_ENOMEM : reel_condense(r);
+    r->placed = !r->failed;
+    return r->failed ? VRAM_ENOMEM : VRAM_OK;
 }
 
 // Three units are fewer, and each has numbers for its layers and their storages.
@@ -165,17 +189,9 @@ static int reel_choose(struct reel *r, struct graph *g, const struct model *m)
 int reel_record(struct reel *r, struct graph *g, const struct model *m, const struct pass *p)
 {
     r->pass = *p;
+    r->placed = false;
     int rc = reel_choose(r, g, m);
-    return rc == VRAM_OK ? reel_put_in_places(r) : rc;
-}
-
-int reel_first(struct reel *first, const struct reel *r)
-{
-    first->pass = r->pass;
-    first->stack = r->stack;
-    first->saved_count = 0;
-    int rc = tape_first(&first->tape, &r->tape);
-    return rc == VRAM_OK ? reel_put_in_places(first) : rc;
+    return rc == VRAM_OK ? reel_condense(r) : rc;
 }
 
 void reel_sizes_make(struct reel_sizes *s, const uint64_t elements[SHAPE_COUNT],
@@ -220,22 +236,23 @@ bool reel_surely_fits(const struct reel *r, const struct reel_sizes *s)
 static bool reel_can_be_summed(const struct reel *r, const struct reel_sizes *sizes)
 {
     uint64_t total = 0;
-    for (size_t i = 1; i < r->tape.count && !reel_surely_fits(r, sizes); i++) {
-        const struct storage *s = &r->tape.storages[i];
-        if (s->home < HOME_NONE)
-            total = size_add(
-                total, size_mul(reel_times(r, s->unit), reel_bytes(sizes, s->shape, s->dtype)));
+    for (size_t i = 0; i < r->kind_count; i++) {
+        const struct reel_kind *k = &r->kinds[i];
+        uint64_t times = k->times[0] + k->times[1] * reel_times(r, 1);
+        if (times)
+            total = size_add(total, size_mul(times, reel_bytes(sizes, k->shape, k->dtype)));
     }
     return size_ok(total);
 }
 
 int reel_fit(struct reel *r, const struct reel_sizes *sizes, const struct allocator_config *config)
 {
-    for (size_t i = 0; i < r->kind_count; i++) {
+    int rc = r->placed ? VRAM_OK : reel_put_in_places(r);
+    for (size_t i = 0; i < r->kind_count && rc == VRAM_OK; i++) {
         struct reel_kind *k = &r->kinds[i];
         allocator_request(config, reel_bytes(sizes, k->shape, k->dtype), &k->request);
     }
-    return reel_can_be_summed(r, sizes) ? VRAM_OK : VRAM_EOVERFLOW;
+    return rc != VRAM_OK || reel_can_be_summed(r, sizes) ? rc : VRAM_EOVERFLOW;
 }
 
 void reel_fit_next(struct reel *r, uint64_t bytes, const struct allocator_config *config)
@@ -245,10 +262,9 @@ void reel_fit_next(struct reel *r, uint64_t bytes, const struct allocator_config
             allocator_request(config, bytes, &r->kinds[i].request);
 }
 
-static struct reel_rise reel_segment_rise(const uint16_t *at, const uint16_t *end,
-                                          const int64_t *change)
+static struct reel_rise reel_rise_on(struct reel_rise rise, const uint16_t *at, const uint16_t *end,
+                                     const int64_t *change)
 {
-    struct reel_rise rise = {0, 0};
     for (; at < end; at++) {
         rise.net += change[*at];
         rise.peak = rise.net > rise.peak ? rise.net : rise.peak;
@@ -256,16 +272,30 @@ static struct reel_rise reel_segment_rise(const uint16_t *at, const uint16_t *en
     return rise;
 }
 
-struct reel_rise reel_rise(const struct reel *r, const struct reel_sizes *sizes,
-                           enum reel_part part)
+// From one of the changes to another, without those that a first pass does not have.
+static struct reel_rise reel_segment_rise(const struct reel *r, uint32_t begin, uint32_t end,
+                                          const int64_t *change, bool first)
+{
+    struct reel_rise rise = {0, 0};
+    for (size_t i = 0; first && i < r->earlier_count; i++) {
+        uint32_t at = r->earlier[i].change;
+        if (at < begin || at >= end)
+            continue;
+        rise = reel_rise_on(rise, r->changes + begin, r->changes + at, change);
+        begin = at + 1;
+    }
+    return reel_rise_on(rise, r->changes + begin, r->changes + end, change);
+}
+
+struct reel_rise reel_rise(const struct reel *r, const struct reel_sizes *sizes, unsigned parts)
 {
     struct reel_rise all = {0, 0};
     uint32_t begin = 0;
     for (size_t i = 0; i < r->tape.segment_count; begin = r->ends[i++]) {
-        if (part != REEL_ALL && r->tape.segments[i].backward != (part == REEL_BACKWARD))
+        if (!(parts & (r->tape.segments[i].backward ? REEL_BACKWARD : REEL_FORWARD)))
             continue;
         struct reel_rise one =
-            reel_segment_rise(r->changes + begin, r->changes + r->ends[i], sizes->change);
+            reel_segment_rise(r, begin, r->ends[i], sizes->change, parts & REEL_FIRST);
         int64_t more = (int64_t)reel_times(r, r->tape.segments[i].unit) - 1;
         int64_t last = one.net > 0 ? more * one.net : 0;  // the repetition that is highest
         if (all.net + last + one.peak > all.peak)

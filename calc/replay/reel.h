@@ -18,16 +18,24 @@ struct reel_saved {
 // Storages of one shape and number format, and what is asked of the allocator for each of them.
 struct reel_kind {
     struct allocator_request request;
+    uint64_t times[2];  // how many the tape allocates: outside of its second unit, in it
     uint8_t shape, dtype;
     bool fetched;  // a batch: the one to come may have another length
 };
 
-// Where the block of a storage is noted: slot base, and step more for each unit that the turn is
-// away from the simulation's, in a lane's own part of the slots or in the part that outlives tapes.
+// Parts of the slots that outlive tapes, and of those of a lane: what belongs to no unit that
+// repeats, to one, to the last unit of a simulation of three.
+enum { REEL_OUTSIDE, REEL_UNIT, REEL_LAST, REEL_UNITS };
+
+// Where the block of a storage is noted: slot base, from where its part begins in the turn.
 struct reel_place {
-    uint32_t base, step;
-    uint16_t kind;
-    bool in_lane, in_last;  // in_last: of the last unit of a simulation of three
+    uint32_t base;
+    uint16_t kind, part;
+};
+
+// A free of what an earlier pass has left, as an instruction of the tape and among its changes.
+struct reel_earlier {
+    uint32_t code, change;
 };
 
 struct reel {
@@ -40,11 +48,14 @@ struct reel {
     size_t changes_cap;
     uint32_t *ends;  // end in changes, by segment
     size_t ends_cap;
+    struct reel_earlier *earlier;  // in order
+    size_t earlier_count, earlier_cap;
     struct reel_saved *saved;
     size_t saved_count, saved_cap;
     struct tape_stack stack;  // of the model
     bool whole;  // record every layer, for tests: what is repeated must equal what is written out
     bool failed;
+    bool placed;  // kinds and places are there: the first reel_fit makes them
 };
 
 void reel_init(struct reel *r, const struct vram_mem *mem);
@@ -55,9 +66,6 @@ bool reel_folds(const struct tape_stack *s);
 
 // Writes the tape of a pass. Depends on the kind of model only. Errors: VRAM_ENOMEM.
 int reel_record(struct reel *r, struct graph *g, const struct model *m, const struct pass *p);
-
-// The pass before r that finds nothing of an earlier one. Errors: VRAM_ENOMEM.
-int reel_first(struct reel *first, const struct reel *r);
 
 // Bytes of every kind of tensor and their negatives, by shape and number format: what reel_rise
 // adds up.
@@ -78,6 +86,9 @@ bool reel_serves(const struct reel *r, const struct model *m);
 
 // How many units of the model the tape stands for. Cheap; before everything below.
 void reel_aim(struct reel *r, const struct model *m);
+
+// Slots from one unit of the tape to the next, in a lane or in the part that outlives tapes.
+uint32_t reel_step(const struct reel *r, bool in_lane);
 
 // Fits the tape to dimensions, for playing. Errors: VRAM_ENOMEM, VRAM_EOVERFLOW.
 int reel_fit(struct reel *r, const struct reel_sizes *s, const struct allocator_config *config);
@@ -121,9 +132,9 @@ uint32_t reel_kept(const struct reel *r, uint16_t slot);
 struct reel_rise {
     int64_t peak, net;
 };
-enum reel_part { REEL_FORWARD, REEL_BACKWARD, REEL_ALL };
-struct reel_rise reel_rise(const struct reel *r, const struct reel_sizes *sizes,
-                           enum reel_part part);
+// Bits. REEL_FIRST: of the pass that finds nothing of an earlier one.
+enum reel_part { REEL_FORWARD = 1, REEL_BACKWARD = 2, REEL_ALL = 3, REEL_FIRST = 4 };
+struct reel_rise reel_rise(const struct reel *r, const struct reel_sizes *sizes, unsigned parts);
 uint64_t reel_saved_bytes(const struct reel *r, const struct reel_sizes *s);
 
 #endif

@@ -37,7 +37,8 @@ static int schedule_evaluate(struct engine *e, struct player *p)
     int rc = VRAM_OK;
     for (uint32_t i = 0; i < ENGINE_EVALS && rc == VRAM_OK; i++) {
         uint32_t phase = trace_phase(TRACE_EVAL, 0, i);
-        rc = player_reel(p, &e->reels[i ? ENGINE_EVAL : ENGINE_EVAL_FIRST], phase, phase);
+        p->first = i == 0;
+        rc = player_reel(p, &e->reels[ENGINE_EVAL], phase, phase);
     }
     return rc == VRAM_OK ? schedule_end_evaluation(e, p) : rc;
 }
@@ -147,9 +148,12 @@ static bool schedule_settles(const struct player *p, uint32_t held, uint32_t ste
     return step > held && *reserved == before;
 }
 
-static const struct reel *schedule_reel(const struct engine *e, uint32_t it, uint32_t micro)
+// The pass of a micro-step, which is played next.
+static const struct reel *schedule_reel(const struct engine *e, struct player *p, uint32_t it,
+                                        uint32_t micro)
 {
-    return &e->reels[micro ? ENGINE_AGAIN : it ? ENGINE_NEXT : ENGINE_FIRST];
+    p->first = it == 0 && micro == 0;
+    return &e->reels[micro ? ENGINE_AGAIN : ENGINE_NEXT];
 }
 
 // A pipeline's stage: as many micro-batches as it holds go forward, then each backward makes room
@@ -169,11 +173,11 @@ static int schedule_pipeline(struct engine *e, struct player *p, uint32_t it)
             all = step;
         if (step >= held) {
             uint32_t micro = step - held;
-            rc = player_part(p, schedule_reel(e, it, micro), trace_phase(TRACE_BACKWARD, it, micro),
-                             true, micro % held);
+            rc = player_part(p, schedule_reel(e, p, it, micro),
+                             trace_phase(TRACE_BACKWARD, it, micro), true, micro % held);
         }
         if (step < all && rc == VRAM_OK)
-            rc = player_part(p, schedule_reel(e, it, step), trace_phase(TRACE_FORWARD, it, step),
+            rc = player_part(p, schedule_reel(e, p, it, step), trace_phase(TRACE_FORWARD, it, step),
                              false, step % held);
     }
     if (run)
@@ -185,7 +189,7 @@ static int schedule_micro_steps(struct engine *e, struct player *p, uint32_t it)
 {
     int rc = VRAM_OK;
     for (uint32_t micro = 0; micro < engine_micro_steps(&e->model) && rc == VRAM_OK; micro++) {
-        rc = player_reel(p, schedule_reel(e, it, micro), trace_phase(TRACE_FORWARD, it, micro),
+        rc = player_reel(p, schedule_reel(e, p, it, micro), trace_phase(TRACE_FORWARD, it, micro),
                          trace_phase(TRACE_BACKWARD, it, micro));
     }
     return rc;

@@ -221,6 +221,8 @@ static int step_clip(struct player *p, const struct state *s)
         .name = NAME(CLIP, NORMS), .op = OP_STACK, .category = VRAM_CAT_OPTIM};
     uint32_t n = (uint32_t)s->trained_tensors, base = p->tape_base;
     int rc = VRAM_OK;
+    if (player_passes_over(p, n + STEP_CLIP_SCALARS, 4, (uint64_t)4 * n))
+        return VRAM_OK;
     for (uint32_t i = 0; i < n && rc == VRAM_OK; i++)
         rc = player_alloc(p, base + i, &norm, 4, -1);
     if (rc == VRAM_OK)

@@ -1,5 +1,5 @@
 // Passes: what a training loop, an evaluation or a generation does with the model once, written to
-// a tape. The loop's variables hold logits and loss of an earlier pass: tape_first is without.
+// a tape. The loop's variables hold logits and loss of an earlier pass: the first pass is without.
 
 #ifndef CALC_PASS_H
 #define CALC_PASS_H

@@ -2,6 +2,16 @@
 
 #include "calc/trace/tape.h"
 
+// What is seldom needed is out of the way of what is called for each instruction, which looks first
+// whether there is room. In the page size counts more.
+#ifdef __wasm__
+#define TAPE_APART
+#define TAPE_LOOKS false
+#else
+#define TAPE_APART __attribute__((noinline, cold))
+#define TAPE_LOOKS true
+#endif
+
 void tape_init(struct tape *t, const struct vram_mem *mem)
 {
     mem_zero(t, sizeof *t);
@@ -51,22 +61,6 @@ void tape_reset(struct tape *t, struct tape_stack stack)
         mem_zero(t->storages, sizeof *t->storages);
 }
 
-// Opens a new segment where the unit or the direction changes.
-static bool tape_segment(struct tape *t)
-{
-    struct tape_segment *last = t->segment_count ? &t->segments[t->segment_count - 1] : NULL;
-    int32_t unit = t->ahead ? t->here : t->unit;
-    if (last && last->unit == unit && last->backward == t->backward)
-        return true;
-    if (last)
-        last->end = (uint32_t)t->code_count;
-    if (!tape_grow(t, &t->segments, &t->segment_cap, t->segment_count + 1, sizeof *t->segments))
-        return false;
-    t->segments[t->segment_count++] =
-        (struct tape_segment){(uint32_t)t->code_count, 0, unit, t->backward};
-    return true;
-}
-
 void tape_ahead(struct tape *t, int32_t unit, uint8_t sub)
 {
     t->here = t->unit;
@@ -83,18 +77,47 @@ void tape_ahead_end(struct tape *t)
     t->ahead = false;
 }
 
+static bool tape_is_open(const struct tape *t, int32_t unit)
+{
+    const struct tape_segment *end = t->segments + t->segment_count;
+    return t->segment_count && end[-1].unit == unit && end[-1].backward == t->backward;
+}
+
+// Room for an instruction of a unit: a new segment where the unit or the direction changes. Apart:
+// there is room nearly always.
+static TAPE_APART bool tape_room(struct tape *t, int32_t unit)
+{
+    if (!tape_is_open(t, unit)) {
+        if (t->segment_count)
+            t->segments[t->segment_count - 1].end = (uint32_t)t->code_count;
+        if (!tape_grow(t, &t->segments, &t->segment_cap, t->segment_count + 1, sizeof *t->segments))
+            return false;
+        t->segments[t->segment_count++] =
+            (struct tape_segment){(uint32_t)t->code_count, 0, unit, t->backward};
+    }
+    return tape_grow(t, &t->code, &t->code_cap, t->code_count + 1, sizeof *t->code);
+}
+
 static void tape_emit(struct tape *t, enum tape_kind kind, uint32_t operand)
 {
-    if (tape_segment(t) && tape_grow(t, &t->code, &t->code_cap, t->code_count + 1, sizeof *t->code))
+    int32_t unit = t->ahead ? t->here : t->unit;
+    bool room = tape_is_open(t, unit) && t->code_count < t->code_cap;
+    if ((TAPE_LOOKS && room) || tape_room(t, unit))
         t->code[t->code_count++] = operand << 2 | kind;
 }
 
-static uint32_t tape_storage(struct tape *t, struct storage s)
+static TAPE_APART bool tape_more_storages(struct tape *t)
 {
     t->failed |= t->count == TAPE_STORAGES;
-    if (!tape_grow(t, &t->storages, &t->cap, t->count + 1, sizeof s))
+    return tape_grow(t, &t->storages, &t->cap, t->count + 1, sizeof *t->storages);
+}
+
+static inline uint32_t tape_storage(struct tape *t, const struct storage *s)
+{
+    bool room = t->count < t->cap && t->count != TAPE_STORAGES;
+    if (!(TAPE_LOOKS && room) && !tape_more_storages(t))
         return TAPE_NONE;
-    t->storages[t->count] = s;
+    t->storages[t->count] = *s;
     return (uint32_t)t->count++;
 }
 
@@ -104,17 +127,17 @@ uint32_t tape_alloc(struct tape *t, enum op op, uint16_t name, uint8_t category,
     if (t->failed || t->allocations >= t->limit)
         return TAPE_NONE;
     uint16_t *next = &t->unit_slots[t->unit < 0 ? t->stack.units + 1 : (uint32_t)t->unit];
-    uint32_t id = tape_storage(t, (struct storage){.name = name,
-                                                   .op = (uint8_t)op,
-                                                   .category = category,
-                                                   .dtype = dtype,
-                                                   .shape = shape,
-                                                   .home = HOME_TAPE,
-                                                   .sub = t->sub,
-                                                   .refs = 1,
-                                                   .slot = (*next)++,
-                                                   .unit = t->unit,
-                                                   .made = t->allocations++});
+    uint32_t id = tape_storage(t, &(struct storage){.name = name,
+                                                    .op = (uint8_t)op,
+                                                    .category = category,
+                                                    .dtype = dtype,
+                                                    .shape = shape,
+                                                    .home = HOME_TAPE,
+                                                    .sub = t->sub,
+                                                    .refs = 1,
+                                                    .slot = (*next)++,
+                                                    .unit = t->unit,
+                                                    .made = t->allocations++});
     tape_emit(t, TAPE_ALLOC, id);
     return id;
 }
@@ -122,15 +145,15 @@ uint32_t tape_alloc(struct tape *t, enum op op, uint16_t name, uint8_t category,
 uint32_t tape_existing(struct tape *t, uint16_t name, uint8_t category, uint8_t dtype,
                        uint8_t shape, enum tape_home home, uint16_t slot)
 {
-    return tape_storage(t, (struct storage){.name = name,
-                                            .category = category,
-                                            .dtype = dtype,
-                                            .shape = shape,
-                                            .home = (uint8_t)home,
-                                            .sub = t->sub,
-                                            .refs = 1,
-                                            .slot = slot,
-                                            .unit = t->unit});
+    return tape_storage(t, &(struct storage){.name = name,
+                                             .category = category,
+                                             .dtype = dtype,
+                                             .shape = shape,
+                                             .home = (uint8_t)home,
+                                             .sub = t->sub,
+                                             .refs = 1,
+                                             .slot = slot,
+                                             .unit = t->unit});
 }
 
 void tape_earlier_goes(struct tape *t, uint16_t name, uint8_t category, uint8_t dtype,
@@ -178,7 +201,7 @@ uint32_t tape_move(struct tape *t, uint32_t storage, uint16_t slot)
     s.home = HOME_PERSIST;
     s.unit = TAPE_GLOBAL;
     s.slot = slot;
-    uint32_t moved = tape_storage(t, s);
+    uint32_t moved = tape_storage(t, &s);
     tape_emit(t, TAPE_MOVE, storage);
     tape_emit(t, TAPE_MOVE, moved);
     return moved;
@@ -259,40 +282,4 @@ void tape_finish(struct tape *t)
         if (t->unit_slots[u] > t->slots_unit)
             t->slots_unit = t->unit_slots[u];
     t->repeats = t->stack.units == 3 && tape_units_alike(t) && tape_order_plain(t);
-}
-
-// The instructions of a segment without frees of what an earlier pass has left.
-static void tape_first_segment(struct tape *to, const struct tape *t, struct tape_segment s)
-{
-    uint32_t begin = (uint32_t)to->code_count;
-    for (uint32_t i = s.begin; i < s.end; i++) {
-        uint32_t code = t->code[i];
-        if ((code & 3) != TAPE_FREE || !t->storages[code >> 2].earlier)
-            to->code[to->code_count++] = code;
-        if ((code & 3) == TAPE_MOVE)
-            to->code[to->code_count++] = t->code[++i];
-    }
-    s.begin = begin;
-    s.end = (uint32_t)to->code_count;
-    if (s.end > s.begin)
-        to->segments[to->segment_count++] = s;
-}
-
-int tape_first(struct tape *to, const struct tape *t)
-{
-    tape_reset(to, t->stack);
-    if (!tape_grow(to, &to->storages, &to->cap, t->count, sizeof *to->storages) ||
-        !tape_grow(to, &to->code, &to->code_cap, t->code_count, sizeof *to->code) ||
-        !tape_grow(to, &to->segments, &to->segment_cap, t->segment_count, sizeof *to->segments))
-        return VRAM_ENOMEM;
-    mem_copy(to->storages, t->storages, t->count * sizeof *to->storages);
-    to->count = t->count;
-    for (size_t i = 0; i < t->segment_count; i++)
-        tape_first_segment(to, t, t->segments[i]);
-    to->repeats = t->repeats;
-    to->slots_global = t->slots_global;
-    to->slots_lead = t->slots_lead;
-    to->slots_unit = t->slots_unit;
-    to->allocations = t->allocations;
-    return VRAM_OK;
 }

@@ -71,7 +71,7 @@ struct storage {
     bool view;      // a gradient that is a view: nothing is added to it in place
     bool parts;     // a gradient whose receivers take views of a part of it
     bool stays;     // on the card: it was saved once more while its copy to the host was running
-    bool earlier;   // an earlier pass has left it: the first one finds none
+    bool earlier;   // an earlier pass has left it: the first one finds none, and frees nothing
 };
 
 // Instructions: kind in the low two bits, storage above. MOVE is followed by the storage that it
@@ -144,9 +144,5 @@ void tape_workspace(struct tape *t, uint16_t which);
 
 // After the last instruction: finds out whether the middle may be repeated.
 void tape_finish(struct tape *t);
-
-// Makes to the tape of the pass that is the first of its kind and finds nothing of an earlier one.
-// Errors: VRAM_ENOMEM.
-int tape_first(struct tape *to, const struct tape *t);
 
 #endif

@@ -175,7 +175,7 @@ static void test_layers_written_out(void **state)
         if (folded.count == 0)
             continue;
         runs++;
-        repeated += engine_in(v)->reels[ENGINE_FIRST].tape.repeats;
+        repeated += engine_in(v)->reels[ENGINE_NEXT].tape.repeats;
         struct digest whole = digest_of(v, true);
         assert_int_equal(folded.count, whole.count);
         assert_int_equal(folded.sum, whole.sum);

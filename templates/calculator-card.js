@@ -29,7 +29,7 @@
       ["context", s.context_bytes]].filter((part) => part[1] >= MiB);
   }
   const sum = (list) => list.reduce((all, part) => all + part[1], 0);
-  const count = (s) => fill(words.served, { sequences: whole.format(s.sequences), length: whole.format(s.length) });
+  const count = (s) => fill(told("served"), { sequences: whole.format(s.sequences), length: whole.format(s.length) });
   page.served = function (s) {
     const list = parts(s), server = s.server === "vllm" ? "vLLM" : s.server;
     page.badge(s.sequences ? "fits" : "not", s.sequences ? "\u2713" : "\u2717");

@@ -156,7 +156,7 @@
   const flagged = (piece) => (piece.startsWith("--") ? el("span", { class: "flag" }, [piece]) : piece);
   const breakable = (text) => text.split(/(?<=[=(,.])/).flatMap((piece) => piece.split(/(?=--)/).map(flagged).concat(el("wbr")));
   function card(a, before) {
-    const apply = button(words.apply, () => take(a), { "aria-label": words.apply + ": " + a.change });
+    const apply = button(told("apply"), () => take(a), { "aria-label": told("apply") + ": " + a.change });
     const top = el("p", { class: "change" }, [el("code", {}, [a.change.replace(/ /g, "\n")])]
       .concat(a.fits && !page.report.fits ? [el("span", { class: "badge" }, ["\u2713 " + told("makes_it_fit")])] : []));
     const line = a.line && a.line !== a.change ? [el("p", { class: "line" }, [told("line") + " ", el("code", {}, breakable(a.line))])] : [];

@@ -27,7 +27,7 @@ try 'and one that has is found' mixed
 direction() { find content i18n/ar.json i18n/calculator/ar.json -name 'ar.*' ! -name '*.source.json' -exec "$BUILD/tests/calc/lua" tests/direction.lua {} +; }
 try 'no number on an Arabic page is turned round' direction
 printf '| DP × TP × PP | الطول × العرض |\n|---|---|\n| 8 × 1 × 1 | ⁦8 × 2⁩ |\n\nفي 12 GB و4070 Ti و`a`²، ⁦12 GB⁩ وRTX 4070 Ti 8 × 1,024\n' >"$work/turned.md"
-echo '  "calc.served": "{sequences} × {length} رمز",' >"$work/turned.json"
+echo '  "card.served": "{sequences} × {length} رمز",' >"$work/turned.json"
 turned() { ! "$BUILD/tests/calc/lua" tests/direction.lua "$work/turned.md" "$work/turned.json" >"$work/found" && [ "$(wc -l <"$work/found")" -eq 7 ]; }
 try 'and one that is is found' turned
 for lang in en es de fr hi ar ja zh-Hans; do

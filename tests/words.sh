@@ -52,11 +52,11 @@ if vram --strict && grep -q '約 2 分' out/ja/long.html; then good 'signs are r
 cp -R "$ROOT/i18n" words
 I18N=words
 sed -i '/"nav\.home"/d' words/pl.json
-sed -i '/"calc\.apply"/d;/"records\.gpu"/d' words/de.json
+sed -i '/"calc\.undo"/d;/"records\.gpu"/d' words/de.json
 site en de pl
 vram || true
 cat >wanted <<'END'
-words/de.json: warning: message missing in the language's catalog: calc.apply [catalog-missing]
+words/de.json: warning: message missing in the language's catalog: calc.undo [catalog-missing]
 words/de.json: warning: message missing in the language's catalog: records.gpu [catalog-missing]
 words/pl.json: warning: message missing in the language's catalog: nav.home [catalog-missing]
 END

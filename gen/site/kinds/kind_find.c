@@ -170,10 +170,10 @@ static void recognise(struct tree *t, const struct tree_kind *forced)
     bool several = mdbook_books(t, &books) > 1;
     if (!several && found_deeper(t, forced))
         return;
-    const struct tree_kind *guessed = several                 ? mdbook
-                                      : obsidian_is_linked(t) ? kind_named(STR("obsidian"))
-                                                              : PLAIN;
-    t->kind = forced ? forced : guessed;
+    t->kind = forced                  ? forced
+              : several               ? mdbook
+              : obsidian_is_linked(t) ? kind_named(STR("obsidian"))
+                                      : PLAIN;
 }
 
 static void explain_kind(struct tree *t, const struct tree_kind *forced, bool own)

@@ -18,7 +18,7 @@ static str full_path(const struct tree *t, str path, arena *a)
                     : arena_str(a, t->content);
 }
 
-str kind_file(struct tree *t, str path)
+str kind_peek(struct tree *t, str path)
 {
     buf b = BUF_INIT;
     str out = STR_NONE;
@@ -26,6 +26,12 @@ str kind_file(struct tree *t, str path)
         utf8_invalid(buf_view(&b)) == b.len)
         out = arena_str(t->a, buf_view(&b));
     buf_free(&b);
+    return out;
+}
+
+str kind_file(struct tree *t, str path)
+{
+    str out = kind_peek(t, path);
     t->hash = t->hash * 31 + str_hash(out) + str_hash(path);
     return out;
 }

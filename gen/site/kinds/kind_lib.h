@@ -18,6 +18,7 @@ KINDS(X)
 // The bytes of a file below the content folder, STR_NONE when it cannot be read; it counts in
 // t->hash. At most 4 MiB.
 str kind_file(struct tree *t, str path);
+str kind_peek(struct tree *t, str path);        // the same of one that says no more than the kind
 bool kind_has(const struct tree *t, str path);  // a file or a folder below the content folder
 bool kind_has_folder(const struct tree *t, str path);
 // The folders directly in a folder below the content folder, sorted.

@@ -36,7 +36,7 @@ static void count_links(struct tree *t, str folder, int depth, struct links *out
     for (size_t i = 0, taken = 0; i < n && out->notes < MAX_NOTES && taken < MAX_IN_FOLDER; i++)
         if (str_ends(names[i], STR(".md"))) {
             out->notes++, taken++;
-            out->linked += has_link(kind_file(t, kind_join(t, folder, names[i])));
+            out->linked += has_link(kind_peek(t, kind_join(t, folder, names[i])));
         }
     n = depth < MAX_DEPTH ? kind_folders(t, folder, &names) : 0;
     for (size_t i = 0; i < n && i < MAX_FOLDERS; i++)

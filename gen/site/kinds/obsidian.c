@@ -39,7 +39,7 @@ static void count_links(struct tree *t, str folder, int depth, struct links *out
             out->linked += has_link(kind_peek(t, kind_join(t, folder, names[i])));
         }
     n = depth < MAX_DEPTH ? kind_folders(t, folder, &names) : 0;
-    for (size_t i = 0; i < n && i < MAX_FOLDERS; i++)
+    for (size_t i = 0; i < n && i < MAX_FOLDERS && out->notes < MAX_NOTES; i++)
         if (names[i].ptr[0] != '.' && names[i].ptr[0] != '_')
             count_links(t, kind_join(t, folder, names[i]), depth + 1, out);
 }

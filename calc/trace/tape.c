@@ -79,8 +79,10 @@ void tape_ahead_end(struct tape *t)
 
 static bool tape_is_open(const struct tape *t, int32_t unit)
 {
-    const struct tape_segment *end = t->segments + t->segment_count;
-    return t->segment_count && end[-1].unit == unit && end[-1].backward == t->backward;
+    if (!t->segment_count)
+        return false;
+    const struct tape_segment *last = &t->segments[t->segment_count - 1];
+    return last->unit == unit && last->backward == t->backward;
 }
 
 // Room for an instruction of a unit: a new segment where the unit or the direction changes. Apart:

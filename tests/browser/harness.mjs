@@ -128,7 +128,8 @@ async function newTab(browser, options) {
   });
   page.on("pageerror", (error) => page.complaints.push(error.message));
   page.on("request", (request) => { if (!/^(data|blob):/.test(request.url())) page.requested.push(request.url()); });
-  page.on("requestfailed", (request) => page.complaints.push(`failed: ${request.url()}`));
+  // What a page still loads when it is left is broken off, which is no failure.
+  page.on("requestfailed", (request) => { if (request.failure()?.errorText !== "net::ERR_ABORTED") page.complaints.push(`failed: ${request.url()}`); });
   page.on("response", (response) => { if (response.status() >= 400) page.complaints.push(`${response.status()}: ${response.url()}`); });
   if (options.before) await page.addInitScript(options.before);
   return page;

@@ -174,10 +174,6 @@ WIDTHS = {
     "cohere2": dict(model_type="cohere2", vocab_size=256000, hidden_size=4096, intermediate_size=14336,
                     num_attention_heads=32, num_key_value_heads=8, head_dim=128, max_position_embeddings=132096,
                     logit_scale=0.25, sliding_window=4096, sliding_window_pattern=4, tie_word_embeddings=True),
-    # the same with a window shorter than a case's sequence
-    "cohere2w": dict(model_type="cohere2", vocab_size=256000, hidden_size=4096, intermediate_size=14336,
-                     num_attention_heads=32, num_key_value_heads=8, head_dim=128, max_position_embeddings=132096,
-                     logit_scale=0.25, sliding_window=512, sliding_window_pattern=4, tie_word_embeddings=True),
     # meta-llama/Llama-3.2-1B with the biases that a config.json may ask for
     "llama_bias": dict(model_type="llama", vocab_size=128256, hidden_size=2048, intermediate_size=8192,
                        num_attention_heads=32, num_key_value_heads=8, head_dim=64, max_position_embeddings=131072,
@@ -204,10 +200,6 @@ WIDTHS = {
     "ernie4_5": dict(model_type="ernie4_5", vocab_size=103424, hidden_size=1024, intermediate_size=3072,
                      num_attention_heads=16, num_key_value_heads=2, head_dim=128, max_position_embeddings=131072,
                      use_bias=False, tie_word_embeddings=True),
-    # the same with the biases that a config.json may ask for
-    "ernie4_5_bias": dict(model_type="ernie4_5", vocab_size=103424, hidden_size=1024, intermediate_size=3072,
-                          num_attention_heads=16, num_key_value_heads=2, head_dim=128, max_position_embeddings=131072,
-                          use_bias=True, tie_word_embeddings=True),
     # kyutai/helium-1-preview-2b
     "helium": dict(model_type="helium", vocab_size=48000, hidden_size=2560, intermediate_size=7040,
                    num_attention_heads=20, num_key_value_heads=20, head_dim=128, max_position_embeddings=4096,
@@ -226,11 +218,6 @@ WIDTHS = {
                    intermediate_size_mlp=16384, num_attention_heads=40, num_key_value_heads=8, head_dim=128,
                    num_local_experts=4, num_experts_per_tok=1, interleave_moe_layer_step=1, use_qk_norm=True,
                    attention_chunk_size=8192, max_position_embeddings=10485760, tie_word_embeddings=False),
-    # the same with chunks shorter than a case's sequence
-    "llama4_chunks": dict(model_type="llama4_text", vocab_size=32000, hidden_size=5120, intermediate_size=8192,
-                          intermediate_size_mlp=16384, num_attention_heads=40, num_key_value_heads=8, head_dim=128,
-                          num_local_experts=4, num_experts_per_tok=1, interleave_moe_layer_step=1, use_qk_norm=True,
-                          attention_chunk_size=512, max_position_embeddings=10485760, tie_word_embeddings=False),
     # google/gemma-3-4b-it, of whose rotary and window the 4b's own file says what the class does not
     "gemma3_4b": dict(model_type="gemma3", vocab_size=262208, hidden_size=2560, intermediate_size=10240,
                       num_attention_heads=8, num_key_value_heads=4, head_dim=256, max_position_embeddings=131072,
@@ -254,6 +241,11 @@ WIDTHS = {
                      vision=dict(depth=24, hidden_size=1024, intermediate_size=4096, num_heads=16, out_hidden_size=2560,
                                  patch_size=16, spatial_merge_size=2, temporal_patch_size=2,
                                  num_position_embeddings=2304, deepstack_visual_indexes=[5, 11, 17])),
+}
+WIDTHS |= {
+    "cohere2w": dict(WIDTHS["cohere2"], sliding_window=512),  # cohere2, a window shorter than a sequence
+    "ernie4_5_bias": dict(WIDTHS["ernie4_5"], use_bias=True),  # ernie4_5, biases that a config.json may ask for
+    "llama4_chunks": dict(WIDTHS["llama4"], attention_chunk_size=512),  # llama4, chunks shorter than a sequence
 }
 
 

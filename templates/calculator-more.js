@@ -53,9 +53,10 @@
   }
   // Pasted and dropped files: the first of the lists that can be read whole, over nothing, or, where none of it says a model or
   // `here` asks for it, over the run as it stands. The files of a list come one over the other: the model first, then what trains it,
-  // what divides it last. What they set, and the keys that nothing was made of; a text that is a message instead is explained.
+  // what divides it last. What they set, and the keys that nothing was made of. A message among them, or at the end of a log, is explained
+  // with what the others set, or alone with the run as it stands.
   function reading(core, flat, lists, here) {
-    const TURNS = { hf: 0, adapter: 1, generation: 1, accelerate: 3, deepspeed: 4 }, PLAIN = /^(flat|nanogpt|log|auto)$/;
+    const TURNS = { hf: 0, adapter: 1, generation: 1, accelerate: 3, deepspeed: 4 };
     const turn = (file) => { const t = TURNS[core.recognize(file.text, file.name)]; return t === undefined ? 2 : t; };
     // The defaults are those of gpt2: said by name, the library knows that a model is there.
     const onto = () => { core.clear(); core.parse("flat", (/^preset/.test(flat) ? "" : "preset = gpt2\n") + flat); };
@@ -64,8 +65,11 @@
       core.clear();
       if (over) onto();
       const before = core.ask("config").value, kinds = [], left = [], notes = [], found = {};
+      let message = "";
       for (const file of files) {
         const read = core.read(file.text, file.name);
+        if (/^(oom|log)$/.test(read.kind)) message = file.text;
+        if (read.kind === "oom") continue;
         if (read.code !== 0) return { kind: read.kind, error: read.value.error, file: files.length > 1 ? file.name : "" };
         const report = core.ask("report");
         if (report.code === 0) {
@@ -76,22 +80,20 @@
       }
       const after = core.ask("config").value;
       Object.keys(after).forEach((key) => { if (after[key] !== before[key] && after[key] !== null) found[key] = String(after[key]); });
-      return { kind: kinds.join(" + "), kinds, found, left, notes, onto: over };
+      if (!Object.keys(found).length) { core.clear(); core.parse("flat", flat); }
+      const explained = message ? core.explain(message, true) : null, told = explained && (explained.code === 0 || !kinds.length) ? explained : undefined;
+      return { kind: kinds.join(" + "), kinds, found: kinds.length ? found : {}, left, notes, onto: over, message: told };
     }
     function whole(list) {
       const files = known(list).sort((a, b) => turn(a) - turn(b)), read = one(files, here);
       return !here && read.error && read.error.id === "model_unsaid" ? one(files, true) : read;
     }
-    const text = lists[0].length === 1 && !lists[0][0].text.startsWith("#!") && PLAIN.test(core.recognize(lists[0][0].text, lists[0][0].name)) ? lists[0][0].text : "";
-    const message = text && !here ? core.explain(text, true) : null;
-    if (message && message.code === 0) return { code: 0, value: { message } };
     const all = [];
     for (const list of lists) {
       all.push(whole(list));
       if (!all[all.length - 1].error) return { code: 0, value: Object.assign({ used: all.length - 1 }, all[all.length - 1]) };
     }
-    const last = all[all.length - 1], named = /^(text_is|foreign)/.test(last.error.id);
-    return { code: 0, value: message && !named && /out of memory/i.test(text) ? { message } : last };
+    return { code: 0, value: all[all.length - 1] };
   }
   const CALLS = { moment, lengths, servers, reading };
   function answer(core, d) {

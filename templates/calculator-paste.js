@@ -171,7 +171,10 @@
   }
   const textOf = (files) => files.map((file) => file.text).join("\n");
   function done(read, lists) {
-    if (read.message) explained(read.message);
+    if (read.message) {
+      if (Object.keys(read.found).length) page.replace(onto(read));
+      explained(read.message);
+    }
     else if (read.error && NEEDS.includes(read.error.id)) wait(read, lists.reduce((most, files) => (files.length > most.length ? files : most)));
     else if (read.error) refuse((read.file ? read.file + ": " : "") + page.told(read.error));
     else if (!Object.keys(read.found).length) refuse(said("unread"));
@@ -191,6 +194,8 @@
     return all.startsWith(text) ? all : text;
   }
   if (page.handed) page.handed = handed(page.handed);
+  // A memory snapshot is no text, by its first two bytes; the command line has the answer that it asks for.
+  const pickled = (file) => file.slice(0, 2).arrayBuffer().then((head) => { const [a, b] = new Uint8Array(head); return a === 0x80 && b > 1 && b < 6; });
   // What is known by its look is read here, all else by the library beside the page.
   page.paste = function (text, name) {
     area.value = text;
@@ -229,7 +234,14 @@
   const rank = (f) => READ.indexOf(f.name.split(".").pop().toLowerCase());
   function takeFiles(list, folder) {
     const all = folder ? list.filter((f) => rank(f) >= 0 && f.size <= MOST).sort((a, b) => rank(a) - rank(b)) : list, files = all.slice(0, MANY);
-    if (!files.length || files.some((f) => f.size > MOST)) { refuse(files.length ? said("toolong") : said("unread")); return; }
+    if (!files.length) { refuse(said("unread")); return; }
+    Promise.all(files.map(pickled)).then((are) => {
+      if (are.includes(true)) refuse(page.told({ id: "text_is_snapshot" }));
+      else if (files.some((f) => f.size > MOST)) refuse(said("toolong"));
+      else takeTexts(files, folder);
+    });
+  }
+  function takeTexts(files, folder) {
     Promise.all(files.map((f) => f.text().then((text) => ({ text, name: f.name, folder })))).then((all) => {
       if (all.length === 1) { page.paste(all[0].text, all[0].name); return; }
       area.value = "";

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "calc/cli/cli_hub.h"
 #include "calc/cli/cli_named.h"
@@ -25,43 +26,28 @@ bool cli_is_log(const struct cli_text *t)
            (strncmp(t->text + strspn(t->text, " \t\r\n"), "iter ", 5) == 0 && says(t, ": loss "));
 }
 
-static bool holds(const struct cli_text *t, const char *words)
+// Whether the library finds an out-of-memory message in a text, be it one without a size.
+static bool is_message(const struct cli_text *t)
 {
-    return memmem(t->text, t->len, words, strlen(words)) != NULL;
+    const struct vram_oom *oom;
+    struct vram_mem mem = vram_mem_malloc();
+    vram *v = vram_new(&mem);
+    bool found = v && (vram_explain_oom(v, t->text, t->len, false, &oom) == VRAM_OK ||
+                       strcmp(vram_error(v)->id, "oom_no_message") != 0);
+    vram_free(v);
+    return found;
 }
 
-bool cli_is_message(const struct cli_text *t)
+// Such a message that is no file of settings and no script that speaks of one, or the end of a log.
+static bool is_given_as_message(const struct cli_text *t)
 {
-    static const char *const words[] = {"ried to allocate",
-                                        "OutOfMemoryError",
-                                        "error: out of memory",
-                                        "_STATUS_ALLOC_FAILED",
-                                        "would exceed allowed memory",
-                                        "out of resource: shared memory",
-                                        "KV cache is needed",
-                                        "that can be stored in KV cache",
-                                        "memory for the cache blocks",
-                                        "desired GPU memory utilization",
-                                        "Error in memory profiling",
-                                        "Not enough memory to handle",
-                                        "RESOURCE_EXHAUSTED",
-                                        "esource exhausted",
-                                        "ResourceExhaustedError",
-                                        "trying to allocate",
-                                        "cudaMalloc failed",
-                                        "failed to allocate",
-                                        "Failed to allocate",
-                                        "able to allocate",
-                                        "Failed to CUDA calloc",
-                                        "out of memory'",
-                                        "rror out of memory at line",
-                                        "Error [CUDA]: out of memory",
-                                        "ErrorOutOfMemory",
-                                        "cudaErrorMemoryAllocation"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (holds(t, words[i]))
-            return true;
-    return false;
+    struct vram_mem mem = vram_mem_malloc();
+    vram *v = is_message(t) ? vram_new(&mem) : NULL;
+    bool given = v && (cli_is_log(t) ||
+                       (vram_parse(v, VRAM_KIND_AUTO, t->text, t->len, t->name, NULL, NULL) &&
+                        strcmp(vram_error(v)->id, "text_is_oom") == 0));
+    vram_free(v);
+    return given;
 }
 
 static int kind_by_name(const char *name, enum vram_kind *kind)
@@ -95,16 +81,6 @@ static void on_error(void *ctx, const struct vram_message *m)
     struct hearing *h = ctx;
     if (!h->files || !named_is_about(h->files, m))
         cli_say_message(h->texts, m);
-}
-
-// A message alone is no configuration; in a log it is its end, and a script may speak of one.
-static bool is_only_message(vram *v, const struct cli_text *t)
-{
-    enum vram_kind kind =
-        cli_is_message(t) ? vram_recognize(v, t->text, t->len, t->name) : VRAM_KIND_LOG;
-    bool script = strncmp(t->text, "#!", 2) == 0;
-    return !script &&
-           (kind == VRAM_KIND_FLAT || kind == VRAM_KIND_NANOGPT || kind == VRAM_KIND_AUTO);
 }
 
 static int parse(vram *v, struct cli_texts *texts, const struct cli_text *t, enum vram_kind kind,
@@ -226,19 +202,6 @@ int cli_configure(vram *v, struct cli_texts *texts, const char *path, const char
     const struct cli_text *t = cli_read(texts, path);
     if (!t)
         return CLI_INPUT;
-    if (!kind && is_only_message(v, t)) {
-        fprintf(stderr,
-                "%s:1:1: error: this is an error message: vramcalc explain-oom %s [CONFIG]\n",
-                t->name, strcmp(t->name, "<stdin>") ? t->name : "-");
-        return CLI_INPUT;
-    }
-    if (!kind && t->len && (unsigned char)t->text[0] == 0x80) {
-        fprintf(stderr,
-                "%s:1:1: error: this is a pickle, as torch.cuda.memory._dump_snapshot writes: "
-                "vramcalc snapshot %s [CONFIG]\n",
-                t->name, strcmp(t->name, "<stdin>") ? t->name : "-");
-        return CLI_INPUT;
-    }
     return read_text(v, texts, t, k, 0);
 }
 
@@ -248,7 +211,7 @@ int cli_configure(vram *v, struct cli_texts *texts, const char *path, const char
 static bool is_quoted(const char *word)
 {
     struct cli_text t = {(char *)word, strlen(word), ""};
-    return cli_is_message(&t) || strstr(word, "out of memory") != NULL;
+    return access(word, F_OK) != 0 && is_message(&t);
 }
 
 static const struct cli_text *read_word(struct cli_texts *texts, const char *word)
@@ -267,7 +230,7 @@ const struct cli_text *cli_find_message(struct cli_texts *texts, struct cli_line
         const struct cli_text *t = read_word(texts, word.text);
         if (!t)
             return NULL;
-        bool sure = strcmp(word.text, "-") == 0 || is_quoted(word.text) || cli_is_message(t);
+        bool sure = strcmp(word.text, "-") == 0 || is_quoted(word.text) || is_given_as_message(t);
         if (line->file_count > 1 && !sure)
             continue;
         memmove(line->files + 1, line->files, i * sizeof *line->files);

@@ -6,9 +6,6 @@
 #include "calc/cli/cli_options.h"
 #include "calc/cli/cli_text.h"
 
-// Is it PyTorch's out-of-memory message, or does it hold one?
-bool cli_is_message(const struct cli_text *t);
-
 // Is it a training log with the figures of a model in it?
 bool cli_is_log(const struct cli_text *t);
 

@@ -6,6 +6,7 @@
 #include "calc/base/text.h"
 #include "calc/parse/foreign.h"
 #include "calc/parse/formats.h"
+#include "calc/parse/parse_oom.h"
 #include "calc/parse/python_settings.h"
 
 enum { LOOK = 65536 };
@@ -330,11 +331,39 @@ static int read_text(struct parse *p, enum vram_kind kind, struct pair_list *pai
     return rc == VRAM_OK && !err_is_set(&p->first) ? read_as(p, kind) : rc;
 }
 
+// An out-of-memory message: it has the words of one, and is no file of settings by its name or by
+// what it holds. A log's end may be a message, and a script may speak of one.
+static bool is_message(const struct parse *p)
+{
+    struct message e;
+    struct oom_message m;
+    struct pair_list pairs;
+    struct parse silent = *p;
+    message_clear(&e);
+    bool settings = named(p, ".json") || named(p, ".yaml") || named(p, ".yml") ||
+                    named(p, ".toml") || named(p, ".py") || is_script(p) ||
+                    span_starts(beginning(p), "#!");
+    if (settings || (oom_parse(&m, &e, p->text, p->len) != VRAM_OK &&
+                     text_equal(e.out.id, text_len(e.out.id), "oom_no_message")))
+        return false;
+    silent.each = NULL;
+    pairs_init(&pairs, &p->v->mem, p->text);
+    enum vram_kind kind = kind_recognize(&silent, &pairs);
+    pairs_free(&pairs);
+    message_clear(&p->v->err);
+    message_list_free(&p->v->notes);
+    return kind == VRAM_KIND_AUTO ||
+           ((kind == VRAM_KIND_FLAT || kind == VRAM_KIND_NANOGPT) && !sets_something(p));
+}
+
 int kind_read(struct parse *p, enum vram_kind kind)
 {
     struct pair_list pairs;
     if (p->pairs)
         return read_as(p, kind == VRAM_KIND_AUTO ? kind_of_pairs(p) : kind);
+    if (kind == VRAM_KIND_AUTO && is_message(p))
+        return err_set(&p->v->err, MESSAGE_text_is_oom, (struct err_pos){p->file, 1, 1}, NO_FIELD,
+                       NO_ARGS);
     const char *jinja = kind == VRAM_KIND_AUTO ? template_in(p) : NULL;
     if (jinja)
         return template_error(p, jinja);

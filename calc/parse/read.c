@@ -2,12 +2,21 @@
 
 #include "calc/parse/kind.h"
 
+// Protocols from 2 on begin so.
+static bool is_pickle(const struct parse *p)
+{
+    return p->len > 1 && (unsigned char)p->text[0] == 0x80 && p->text[1] >= 2 && p->text[1] <= 5;
+}
+
 // Text has no NUL and no control characters but tabs and line ends; the first other byte is named.
 static int check_bytes(struct parse *p)
 {
     if (p->len > PARSE_TEXT_MAX)
         return err_set(&p->v->err, MESSAGE_text_too_long, (struct err_pos){p->file, 1, 1}, NO_FIELD,
                        ARGS(arg_u64("bytes", p->len), arg_u64("most", PARSE_TEXT_MAX)));
+    if (is_pickle(p))
+        return err_set(&p->v->err, MESSAGE_text_is_snapshot, (struct err_pos){p->file, 1, 1},
+                       NO_FIELD, NO_ARGS);
     if (parse_is_utf16((struct span){p->text, p->len}))
         return err_set(&p->v->err, MESSAGE_text_is_utf16, (struct err_pos){p->file, 1, 1}, NO_FIELD,
                        NO_ARGS);

@@ -90,15 +90,10 @@
         }
 
         // Whatever was pasted, on top of the configuration as it is: any file that the command line reads, or an out-of-memory
-        // message. A file of settings or a script may speak of one. Returns { kind, code, text, value }; warnings are notes of
-        // the next report.
+        // message. Returns { kind, code, text, value }; warnings are notes of the next report.
         read(text, name) {
-            const kind = this.recognize(text, name);
-            if (/^(flat|nanogpt|auto)$/.test(kind) && !text.startsWith('#!') && /ried to allocate|out of memory|OutOfMemoryError/i.test(text)) {
-                const message = this.explain(text);
-                if (message.code === 0) return { kind: 'oom', ...message };
-            }
-            return { kind, ...this.parse('auto', text, name) };
+            const kind = this.recognize(text, name), read = this.parse('auto', text, name);
+            return read.code && read.value.error.id === 'text_is_oom' ? { kind: 'oom', ...this.explain(text) } : { kind, ...read };
         }
 
         // report, config, gpus, presets, timeline, serving, fields; advise of vram-export.wasm

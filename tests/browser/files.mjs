@@ -36,7 +36,29 @@ function chosen(browser, base) {
     const [byKey] = await Promise.all([tab.waitForEvent("filechooser"), tab.locator("label.file input").press("Enter")]);
     await byKey.setFiles([put("small.py", "batch_size = 7\nn_layer = 2\nn_head = 4\nn_embd = 128\n")]);
     await config(tab, { n_layer: 2, batch_size: 7 });
+    // what is no configuration, alone and beside one
+    const said = tab.locator("[data-out=pasted]");
+    await choose(put("step.pickle", Buffer.concat([Buffer.from([0x80, 4, 0x95]), Buffer.alloc(300000)])));
+    await said.filter({ hasText: "vramcalc snapshot" }).waitFor();
+    await choose(put("error.txt", "CUDA out of memory. Tried to allocate 26.00 MiB."), put("config.json", JSON.stringify(MODEL)), put("train.yaml", TRAINER(50)));
+    await config(tab, { n_layer: 3, batch_size: 50 });
+    await said.filter({ hasText: "50 \u00d7 128 \u00d7 1000" }).waitFor();
+    await choose(put("train.log", "number of parameters: 29.94M\nnum decayed parameter tensors: 26, with 30,130,176 parameters\ntokens per iteration will be: 32,768\n" + MESSAGE));
+    await said.filter({ hasText: "GiB" }).waitFor();
+    equal(await said.locator(".bad").count(), 0, "a log with a message at its end");
   }));
+}
+
+// Messages of programs other than PyTorch are told from a configuration, too.
+function others(browser, base) {
+  calculator(browser, "messages of other programs", { base, state: "#preset=gpt2&gpu=RTX+4070" }, async (tab) => {
+    for (const [text, first] of [["llama_model_load: error loading model: unable to allocate backend buffer", "llama.cpp"], ["slurmstepd: error: Detected 1 oom_kill event in StepId=1234.0. Some of the step tasks have been OOM Killed.", "dmesg"]]) {
+      await tab.locator("textarea").fill(text);
+      await tab.locator("[data-out=pasted]").filter({ hasText: first }).waitFor();
+    }
+    await tab.locator("textarea").fill("# 16: CUDA out of memory\nbatch_size = 6\nwandb_log = True\n");
+    await config(tab, { batch_size: 6 });
+  });
 }
 
 // Drops paths of this machine where the calculator's result stands, as the desk would.
@@ -107,5 +129,6 @@ export async function run(browser, site) {
   if (!await isBuilt(browser, site)) return;
   chosen(browser, site.http);
   dropped(browser, site.http);
+  others(browser, site.http);
   for (const scheme of ["http", "file"]) messages(browser, site, scheme);
 }

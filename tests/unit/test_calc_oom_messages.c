@@ -106,8 +106,65 @@ static void test_messages(void **state)
     assert_int_equal(wrong, 0);
 }
 
+// The id of the error with which a text is no configuration; "": it is one.
+static const char *refusal(vram *v, const char *text, const char *file)
+{
+    int rc = vram_parse(v, VRAM_KIND_AUTO, text, strlen(text), file, NULL, NULL);
+    return rc == VRAM_OK ? "" : vram_error(v)->id;
+}
+
+// A message in place of a configuration is told from one, whoever's it is: the command line, Lua,
+// Python and the page then say what reads it.
+static void test_no_configuration(void **state)
+{
+    (void)state;
+    FILE *f = fopen("tests/calc/oom_messages.tsv", "r");
+    struct vram_mem mem = vram_mem_malloc();
+    vram *v = vram_new(&mem);
+    char line[LINE];
+    size_t count = 0;
+    assert_non_null(f);
+    for (; fgets(line, sizeof line, f); count += line[0] != '#') {
+        char *text = strrchr(line, '\t');
+        if (line[0] == '#' || !text)
+            continue;
+        line[strcspn(line, "\n")] = 0;
+        unescape(++text);
+        const struct vram_oom *oom;
+        bool none = vram_explain_oom(v, text, strlen(text), false, &oom) != VRAM_OK &&
+                    strcmp(vram_error(v)->id, "oom_no_message") == 0;
+        if (!none)
+            assert_string_equal(refusal(v, text, NULL), "text_is_oom");
+    }
+    fclose(f);
+    assert_true(count > 100);
+    vram_free(v);
+}
+
+// Settings, scripts and logs that speak of a message are what they are.
+static void test_settings_that_speak_of_one(void **state)
+{
+    (void)state;
+    static const char *const settings[][2] = {
+        {"batch_size = 8  # 16: CUDA out of memory. Tried to allocate 2.00 GiB\n", NULL},
+        {"# 16: torch.OutOfMemoryError\nout_dir = 'out'\nbatch_size = 8\nn_layer = 3\n", "t.py"},
+        {"n_layer: 3  # more is killed: out of memory\nn_head: 3\n", "run.yaml"},
+        {"number of parameters: 29.94M\niter 0: loss 10.9\nCUDA out of memory. Tried to allocate "
+         "2.00 GiB\n",
+         "run.log"},
+    };
+    struct vram_mem mem = vram_mem_malloc();
+    vram *v = vram_new(&mem);
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        assert_string_equal(refusal(v, settings[i][0], settings[i][1]), "");
+    assert_string_equal(refusal(v, "\x80\x04\x95pickle", "step.pickle"), "text_is_snapshot");
+    vram_free(v);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_messages)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_messages),
+                                       cmocka_unit_test(test_no_configuration),
+                                       cmocka_unit_test(test_settings_that_speak_of_one)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -339,6 +339,7 @@ static int model_check_compile(const struct vram_config *c, struct message *e)
         {c->checkpointing == CHECKPOINTING_SELECTIVE && (compiled || c->n_expert),
          MESSAGE_selective_here,
          {"checkpointing"}},
+        {c->float8 && !model_compiles_blocks(c), MESSAGE_float8_blocks, {"float8", "compile"}},
         {blocks && !model_compiles_blocks(c), MESSAGE_compile_blocks, {"compile"}},
         {c->float8 && !blocks, MESSAGE_float8_here, {"float8", "compile"}},
         {c->float8_all_gather &&

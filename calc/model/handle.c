@@ -75,6 +75,13 @@ int handle_no_memory(struct vram *v)
     return err_set(&v->err, MESSAGE_out_of_memory, NO_POS, NO_FIELD, NO_ARGS);
 }
 
+int handle_failed(struct vram *v, int code)
+{
+    return code == VRAM_ENOMEM
+               ? handle_no_memory(v)
+               : err_set(&v->err, MESSAGE_played_wrongly, NO_POS, NO_FIELD, NO_ARGS);
+}
+
 // ---- places ----------------------------------------------------------------------------------
 
 static struct handle_place place_of_key(const struct vram *v, const char *key)

@@ -56,5 +56,7 @@ void handle_begin_text(struct vram *v, const char *file);
 
 // Out of memory, recorded.
 int handle_no_memory(struct vram *v);
+// Of a code from within, without a sentence: no memory, or a fault of the tapes or their player.
+int handle_failed(struct vram *v, int code);
 
 #endif

@@ -334,7 +334,7 @@ int engine_prepare(struct vram *v, struct engine *e, bool play)
         return handle_locate(v);
     }
     if (rc != VRAM_OK)
-        return handle_no_memory(v);
+        return handle_failed(v, rc);
     e->set->key = key;
     e->set->used = ++e->uses;
     return VRAM_OK;

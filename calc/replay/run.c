@@ -118,7 +118,7 @@ static int run_replay(struct vram *v, struct engine *e, bool lean, uint64_t enou
         rc = VRAM_ENOFIT;
     if (rc == VRAM_EOVERFLOW)
         return err_set(&v->err, MESSAGE_sum_too_large, NO_POS, NO_FIELD, NO_ARGS);
-    return rc == VRAM_OK || rc == VRAM_ENOFIT ? rc : handle_no_memory(v);
+    return rc == VRAM_OK || rc == VRAM_ENOFIT ? rc : handle_failed(v, rc);
 }
 
 // As much as the card has, then without an end: what a run that does not fit would take.
@@ -152,7 +152,7 @@ static int run_steps(struct vram *v, struct engine *e)
         rc = schedule_play(e, &e->player, 2 * (uint32_t)v->config.seq_lens);
     if (rc == VRAM_EOVERFLOW)
         return err_set(&v->err, MESSAGE_sum_too_large, NO_POS, NO_FIELD, NO_ARGS);
-    return rc == VRAM_OK ? rc : handle_no_memory(v);
+    return rc == VRAM_OK ? rc : handle_failed(v, rc);
 }
 
 static int run_stage_peak(struct vram *v, struct engine *e, uint64_t stage, uint64_t *bytes)

@@ -67,7 +67,7 @@ static int watch_play(struct watch *w)
     int rc = run_again(w->v, w->e, &watch);
     if (rc == STOPPED)
         return VRAM_OK;
-    return rc == VRAM_ENOMEM ? handle_no_memory(w->v) : rc;
+    return rc == VRAM_OK ? rc : handle_failed(w->v, rc);
 }
 
 // ---- from numbers of blocks to segments

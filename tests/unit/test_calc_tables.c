@@ -270,9 +270,24 @@ static void test_presets_replace_the_model(void **state)
     close_vram(v, &h);
 }
 
+// Memory that is given back and not held is a fault of the program, and no lack of memory.
+static void test_codes_from_within(void **state)
+{
+    (void)state;
+    struct vram_mem mem = vram_mem_malloc();
+    vram *v = vram_new(&mem);
+    assert_int_equal(handle_failed(v, VRAM_EARG), VRAM_EUNSUPPORTED);
+    assert_string_equal(vram_error(v)->id, "played_wrongly");
+    assert_int_equal(vram_set(v, "batch_size", "2"), VRAM_OK);
+    assert_int_equal(handle_failed(v, VRAM_ENOMEM), VRAM_ENOMEM);
+    assert_string_equal(vram_error(v)->id, "out_of_memory");
+    vram_free(v);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_codes_from_within),
         cmocka_unit_test(test_cards),
         cmocka_unit_test(test_names_of_cards),
         cmocka_unit_test(test_known_memory),

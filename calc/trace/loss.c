@@ -9,7 +9,7 @@
 #include "calc/trace/loss_chunked.h"
 #include "calc/trace/loss_inplace.h"
 #include "calc/trace/loss_output.h"
-#include "calc/trace/loss_preference.h"
+#include "calc/trace/loss_reward.h"
 #include "calc/trace/loss_tiled.h"
 #include "calc/trace/loss_transformers.h"
 #include "calc/trace/parallel.h"
@@ -57,7 +57,7 @@ struct value loss_forward(struct graph *g, struct value *normed, uint32_t target
         return loss_nanotron(g, x, targets);
 #ifndef __wasm__
     if (preference_scores(&g->m->c))
-        return loss_scores(g, x);
+        return loss_reward(g, x);
 #endif
     if (preference_is(&g->m->c) && !preference_tiles(&g->m->c)) {
         *logits = loss_logits(g, x);  // the trainer makes the loss

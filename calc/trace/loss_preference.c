@@ -188,18 +188,6 @@ void loss_preference_logged(struct graph *g, const struct preference *p)
     preference_means(g, p->shifted);
 }
 
-// logits[torch.arange(batch), last token]. SRC: transformers modeling_layers.py,
-// GenericForSequenceClassification.forward; trl trainer/reward_trainer.py, compute_loss.
-struct value loss_scores(struct graph *g, struct value x)
-{
-    struct value scores = layer_score(g, x);
-    struct value loss = graph_make(g, OP_INDEX, ROLE_LOSS, PART_SELF, scores.dtype, SHAPE_ONE);
-    if (graph_needs(g, scores))
-        graph_edge(g, graph_node(g, NODE_GATHER_ROWS, &loss, 0), scores);
-    graph_drop(g, scores);
-    return loss;
-}
-
 // zeros.scatter_add_
 void node_gather_rows(struct graph *g, const struct node *n, uint32_t results[])
 {

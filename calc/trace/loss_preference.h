@@ -22,9 +22,6 @@ struct preference loss_preference(struct graph *g, uint32_t ids, uint32_t target
 // The entropy of each word and the means of the logits, which are logged.
 void loss_preference_logged(struct graph *g, const struct preference *p);
 
-// A reward model's: the score of each sequence's last token.
-struct value loss_scores(struct graph *g, struct value x);
-
 void node_gather_rows(struct graph *g, const struct node *n, uint32_t results[]);
 void node_selective(struct graph *g, const struct node *n, uint32_t results[]);
 

@@ -1,0 +1,20 @@
+// Owns a reward model's loss: the score of each sequence's last token, from a head of one output.
+// SRC: transformers modeling_layers.py, GenericForSequenceClassification.forward; trl
+// trainer/reward_trainer.py, compute_loss.
+
+#include "calc/trace/loss_reward.h"
+
+#ifndef __wasm__
+#include "calc/trace/linear.h"
+
+// logits[torch.arange(batch), last token]
+struct value loss_reward(struct graph *g, struct value x)
+{
+    struct value scores = layer_score(g, x);
+    struct value loss = graph_make(g, OP_INDEX, ROLE_LOSS, PART_SELF, scores.dtype, SHAPE_ONE);
+    if (graph_needs(g, scores))
+        graph_edge(g, graph_node(g, NODE_GATHER_ROWS, &loss, 0), scores);
+    graph_drop(g, scores);
+    return loss;
+}
+#endif

@@ -230,7 +230,7 @@ static uint32_t player_slot(const struct player_turn *t, uint32_t operand)
 // Follows a MOVE, which is two words.
 static void player_move(struct player *p, const struct player_turn *t, const uint32_t *code)
 {
-    uint32_t to = t->r->tape.storages[code[1] >> 2].slot;
+    uint32_t to = player_slot(t, code[1] >> 2);
     p->slots[to] = p->slots[player_slot(t, code[0] >> 2)];
     player_hold(p, to, reel_request(t->r, code[0] >> 2)->bytes);
 }

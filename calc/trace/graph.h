@@ -295,8 +295,7 @@ void graph_keep_wide(struct graph *g, uint8_t shape);  // float32 copies of all 
 // What the node of a frozen layer's weight keeps as long as the node is there, that is to the next
 // pass.
 void graph_outlive(struct graph *g, bool global, uint16_t weight, uint32_t storage);
-void graph_outlived_go(struct graph *g);                   // those of the pass before
-void graph_outlive_pass(struct graph *g);                  // those of this pass stay
+void graph_outlived_go(struct graph *g);                   // those of the pass before; these stay
 void graph_outlived_since(struct graph *g, size_t count);  // those after the first ones go
 
 // Where a parameter's gradient lives: its slot of HOME_PERSIST in the node's unit.

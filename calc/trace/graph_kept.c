@@ -73,15 +73,10 @@ void graph_outlived_go(struct graph *g)
         g->t->unit = o->unit;
         g->t->sub = o->sub;
         tape_earlier_goes(g->t, s.name, s.category, s.dtype, s.shape, o->slot);
+        tape_move(g->t, o->storage, o->unit, o->slot);
     }
-    graph_leave(g);
-}
-
-void graph_outlive_pass(struct graph *g)
-{
-    for (size_t i = 0; i < g->outliving_count && graph_ok(g); i++)
-        tape_keep(g->t, g->outliving[i].storage, g->outliving[i].unit, g->outliving[i].slot);
     g->outliving_count = 0;
+    graph_leave(g);
 }
 
 void graph_outlived_since(struct graph *g, size_t count)

@@ -145,12 +145,12 @@ static void pass_widen(struct graph *g, struct value *logits)
 static void pass_keep(struct graph *g, struct value *logits, struct value *loss)
 {
     if (logits->storage != TAPE_NONE && g->m->c.keep_logits == KEEP_LOGITS_YES) {
-        logits->storage = tape_move(g->t, logits->storage, SLOT_LOGITS);
+        logits->storage = tape_move(g->t, logits->storage, TAPE_GLOBAL, SLOT_LOGITS);
     } else if (g->m->c.keep_logits != KEEP_LOGITS_BACKWARD || !g->grad) {
         graph_drop(g, *logits);
         *logits = graph_none();
     }
-    loss->storage = tape_move(g->t, loss->storage, SLOT_LOSS);
+    loss->storage = tape_move(g->t, loss->storage, TAPE_GLOBAL, SLOT_LOSS);
 }
 
 // scaler.scale(loss): the scale itself lives from the first step on.
@@ -225,9 +225,8 @@ static void pass_train(struct graph *g, const struct pass *p, graph_saved_fn *sa
     graph_let_go(g);
     if (!early)
         pass_next_batch(g, ids, targets, next);
-    tape_move(g->t, next[0], SLOT_X);
-    tape_move(g->t, next[1], SLOT_Y);
-    graph_outlive_pass(g);
+    tape_move(g->t, next[0], TAPE_GLOBAL, SLOT_X);
+    tape_move(g->t, next[1], TAPE_GLOBAL, SLOT_Y);
 }
 
 // One batch of estimate_loss: no gradients, model.eval().
@@ -256,7 +255,7 @@ static void pass_evaluate_between(struct graph *g)
     graph_autocast_exit(g);
     pass_widen(g, &logits);
     if (g->m->c.eval_accumulation_steps && logits.storage != TAPE_NONE)
-        logits.storage = tape_move(g->t, logits.storage, SLOT_LOGITS);
+        logits.storage = tape_move(g->t, logits.storage, TAPE_GLOBAL, SLOT_LOGITS);
     else
         graph_drop(g, logits);
     graph_drop(g, loss);

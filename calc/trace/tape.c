@@ -195,14 +195,15 @@ void tape_keep(struct tape *t, uint32_t storage, int32_t unit, uint16_t slot)
     t->storages[storage].slot = slot;
 }
 
-uint32_t tape_move(struct tape *t, uint32_t storage, uint16_t slot)
+uint32_t tape_move(struct tape *t, uint32_t storage, int32_t unit, uint16_t slot)
 {
     if (t->failed)
         return TAPE_NONE;
     struct storage s = t->storages[storage];
     s.home = HOME_PERSIST;
-    s.unit = TAPE_GLOBAL;
+    s.unit = unit;
     s.slot = slot;
+    s.refs = 1;
     uint32_t moved = tape_storage(t, &s);
     tape_emit(t, TAPE_MOVE, storage);
     tape_emit(t, TAPE_MOVE, moved);

@@ -137,9 +137,10 @@ void tape_unref(struct tape *t, uint32_t storage);  // the last one frees; TAPE_
 // The storage, from its allocation on, lives in a slot of HOME_PERSIST of the given unit. The
 // reference is used up.
 void tape_keep(struct tape *t, uint32_t storage, int32_t unit, uint16_t slot);
-// From here on it lives in a slot of HOME_PERSIST that something else held when it was allocated.
-// The caller must hold the only reference; the answer is its new number.
-uint32_t tape_move(struct tape *t, uint32_t storage, uint16_t slot);
+// From here on it lives in a slot of HOME_PERSIST of the given unit that something else held when
+// it was allocated. The caller's reference goes over to its new number, which is the answer;
+// whoever holds another one of the old number frees nothing with it.
+uint32_t tape_move(struct tape *t, uint32_t storage, int32_t unit, uint16_t slot);
 void tape_workspace(struct tape *t, uint16_t which);
 
 // After the last instruction: finds out whether the middle may be repeated.

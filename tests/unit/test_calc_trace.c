@@ -1,5 +1,5 @@
 // The reference traces, event by event: allocations in order by bytes, phase and operation, and
-// between two of them the same set of storages freed.
+// between two of them the same set of storages freed. What a pass leaves to the next goes there.
 
 #include <zlib.h>
 
@@ -128,11 +128,40 @@ static void test_trace(void **state)
     json_decref(rows);
 }
 
+// What a pass leaves to the next one goes there, and no tensor of the same size in its place: of
+// the first forward pass nothing is there at the end.
+static void test_earlier_goes(void **state)
+{
+    (void)state;
+    struct heap h = {0};
+    struct events e = {0};
+    vram *v = open_vram(&h);
+    assert_int_equal(vram_set(v, "preset", "qwen3-0.6b"), VRAM_OK);
+    assert_int_equal(vram_set(v, "use_cache", "1"), VRAM_OK);
+    assert_int_equal(vram_set(v, "keep_logits", "yes"), VRAM_OK);
+    assert_int_equal(vram_trace(v, events_note, &e), VRAM_OK);
+    size_t gone = 0;
+    for (size_t i = 0; i < e.count; i++) {
+        const struct event *one = &e.at[i];
+        if (one->is_free || strncmp(one->phase, "fwd:it0", 7) || !strcmp(one->op, "cublas"))
+            continue;
+        size_t end = i + 1;
+        while (end < e.count && !(e.at[end].is_free && e.at[end].id == one->id))
+            end++;
+        if (end == e.count)
+            fail_msg("%s of %llu bytes is never freed", one->op, (unsigned long long)one->bytes);
+        gone++;
+    }
+    assert_true(gone > 0);
+    close_vram(v, &h);
+    free(e.at);
+}
+
 int main(void)
 {
     static const char *const names[] = {"rtx4070_fp16", "rtx4070_V256", "gpt2_B1", "gpt2_B4",
                                         "oom_gpt2_B16"};
-    struct CMUnitTest tests[5];
+    struct CMUnitTest tests[6] = {[5] = cmocka_unit_test(test_earlier_goes)};
     for (size_t i = 0; i < 5; i++)
         tests[i] =
             (struct CMUnitTest){names[i], test_trace, NULL, NULL, (void *)(uintptr_t)names[i]};

@@ -15,7 +15,8 @@
 struct commit {
     struct emit *emit;
     int output;       // -1: there is none
-    struct map ours;  // what the last build wrote, of a fresh build
+    struct map ours;  // what the last build wrote, of a fresh build or once it was asked for
+    bool knows_ours;
     const struct emit_file *written;
     size_t written_count;
     const str *removed;
@@ -60,13 +61,19 @@ static bool exchange(struct commit *c)
     return false;
 }
 
+static const struct map *ours(struct commit *c)
+{
+    if (!c->knows_ours)
+        foreign_ours(c->output, &c->emit->arena, &c->ours);
+    c->knows_ours = true;
+    return &c->ours;
+}
+
 // Whether a file that lies in the output is of the build before: a page may have its address from
-// another one, whose language or name is another now. The manifest is read when first asked for.
+// another one, whose language or name is another now.
 static bool is_ours(struct commit *c, str url)
 {
-    if (!c->ours.count)
-        foreign_ours(c->output, &c->emit->arena, &c->ours);
-    return map_has(&c->ours, url);
+    return map_has(ours(c), url);
 }
 
 // Files of others are not written over: all of them are named before anything is changed.
@@ -135,16 +142,16 @@ static bool look_at_output(struct commit *c)
 {
     struct emit *e = c->emit;
     struct map now = {0};
-    foreign_ours(c->output, &e->arena, &c->ours);
+    const struct map *before = ours(c);
     map_reserve(&now, &e->arena, c->written_count);
     for (size_t i = 0; i < c->written_count; i++)
         map_put_kept(&now, &e->arena, c->written[i].url, NULL);
-    str *removed = arena_new(&e->arena, str, c->ours.count);
-    for (size_t i = 0; i < c->ours.count; i++)
-        if (!map_has(&now, c->ours.entries[i].key))
-            removed[c->removed_count++] = c->ours.entries[i].key;
+    str *removed = arena_new(&e->arena, str, before->count);
+    for (size_t i = 0; i < before->count; i++)
+        if (!map_has(&now, before->entries[i].key))
+            removed[c->removed_count++] = before->entries[i].key;
     c->removed = removed;
-    return foreign_find(c->output, &c->ours, &e->arena, &e->foreign) || emit_failed(e, e->output);
+    return foreign_find(c->output, before, &e->arena, &e->foreign) || emit_failed(e, e->output);
 }
 
 bool emit_commit(struct emit *e, const struct emit_file *written, size_t written_count,

@@ -43,6 +43,10 @@ void cost_of(struct cost *out, const struct model *m)
         out->flops += out->head_forward;
     double bytes = c->dtype == DTYPE_FLOAT32 ? 4 : 2;
     out->weight_bytes = out->micro_steps * (double)m->params * (3 * bytes + 2 * 4);
+    if (preference_refers(c)) {  // a forward pass more, of weights of the same size
+        out->flops += out->block_forward + out->head_forward;
+        out->weight_bytes += out->micro_steps * (double)m->params * bytes;
+    }
 }
 
 double cost_seconds(const struct cost *c, const struct vram_config *config)

@@ -7,11 +7,11 @@
 
 // Floating point operations and bytes of one iteration; saturating, good for ratios only.
 struct cost {
-    double flops;          // forward and backward, all micro-steps
+    double flops;          // forward and backward, all micro-steps, and a reference's forward
     double block_forward;  // of the blocks' forward alone
     double head_forward;   // of the head's matmul alone
-    double weight_bytes;   // read and written once for each micro-step: weights three times,
-                           // gradients twice
+    double weight_bytes;   // read and written once for each micro-step: weights three times, a
+                           // reference's once, gradients twice
     double micro_steps;
 };
 

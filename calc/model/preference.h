@@ -18,11 +18,18 @@ static inline bool preference_copies(const struct vram_config *c)
     return false;
 }
 
+static inline bool preference_refers(const struct vram_config *c)
+{
+    (void)c;
+    return false;
+}
+
 static inline bool preference_tiles(const struct vram_config *c)
 {
     (void)c;
     return false;
 }
+
 static inline bool preference_scores(const struct vram_config *c)
 {
     (void)c;

@@ -4,6 +4,7 @@
 #include "calc/answer/advise.h"
 #include "calc/answer/answers.h"
 #include "calc/model/framework.h"
+#include "calc/model/model_make.h"
 #include "calc/model/preference.h"
 #include "calc/model/resolve.h"
 #include "calc/write/number.h"
@@ -26,13 +27,22 @@ static void versions(struct writer *w, const struct vram_config *c)
         writer_f(w, ", transformers %s", config_version(c->transformers, transformers));
 }
 
+// The scores as the layers make them: not every family has the kernel that was asked for.
+static const char *attention_of(const struct vram *v)
+{
+    struct model m;
+    struct message none = {0};
+    model_make(&m, &v->config, &none);  // has succeeded before: there is a result
+    return name_of(FIELD_attention, m.c.attention);
+}
+
 static void heading(struct writer *w, const struct vram *v)
 {
     struct vram_config c = v->config;
     const struct vram_result *r = &v->result;
     resolve_auto(&c);
-    writer_f(w, "%s: %u layers, width %u, %u heads, vocabulary ", name_of(FIELD_family, c.family),
-             c.n_layer, c.n_embd, c.n_head);
+    writer_f(w, "%s: %u layer%s, width %u, %u head%s, vocabulary ", name_of(FIELD_family, c.family),
+             c.n_layer, c.n_layer == 1 ? "" : "s", c.n_embd, c.n_head, c.n_head == 1 ? "" : "s");
     put_count(w, c.vocab_size);
     writer_str(w, "; ");
     put_count(w, r->params);
@@ -52,17 +62,17 @@ static void heading(struct writer *w, const struct vram *v)
     writer_str(w, " tokens");
     if (c.eval_only)
         writer_f(w, " a batch, %s, %s attention, evaluation alone, %s",
-                 name_of(FIELD_dtype, c.dtype), name_of(FIELD_attention, c.attention),
+                 name_of(FIELD_dtype, c.dtype), attention_of(v),
                  c.compile == COMPILE_NONE ? "eager" : "torch.compile ");
     else if (c.task == TASK_TRAIN)
         writer_f(w, " a micro-step, %u micro-step%s a step, %s, %s attention, %s, %s",
                  c.gradient_accumulation_steps, c.gradient_accumulation_steps == 1 ? "" : "s",
-                 name_of(FIELD_dtype, c.dtype), name_of(FIELD_attention, c.attention),
+                 name_of(FIELD_dtype, c.dtype), attention_of(v),
                  name_of(FIELD_optimizer, c.optimizer),
                  c.compile == COMPILE_NONE ? "eager" : "torch.compile ");
     else
-        writer_f(w, " of prompt, %u new tokens, %s, inference", c.max_new_tokens,
-                 name_of(FIELD_dtype, c.dtype));
+        writer_f(w, " of prompt, %u new token%s, %s, inference", c.max_new_tokens,
+                 c.max_new_tokens == 1 ? "" : "s", name_of(FIELD_dtype, c.dtype));
     if (c.compile != COMPILE_NONE)
         writer_str(w, c.compile == COMPILE_TORCH24 ? "(2.4 or older)" : "(2.5 or newer)");
     if (c.float8)

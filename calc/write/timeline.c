@@ -227,9 +227,10 @@ static void draw(struct writer *w, const struct vram *v, const struct timeline *
     writer_f(w, "<rect class=\"vt-paper\" fill=\"#fff\" width=\"%u\" height=\"%u\"/>\n",
              (uint64_t)WIDTH, (uint64_t)HEIGHT);
     text_at(w, LEFT, 22, "vt-head", "start");
-    writer_f(w, "%s, %u layers, width %u, %u x %u tokens</text>\n",
+    writer_f(w, "%s, %u layer%s, width %u, %u x %u tokens</text>\n",
              vram_field_find("family")->values[v->config.family], v->config.n_layer,
-             v->config.n_embd, v->config.batch_size, config_longest(&v->config));
+             v->config.n_layer == 1 ? "" : "s", v->config.n_embd, v->config.batch_size,
+             config_longest(&v->config));
     grid(w, top);
     for (uint32_t c = 0; c < VRAM_CAT_COUNT; c++)
         area(w, t, c, top);

@@ -1,5 +1,5 @@
 // Configurations as a whole: counts by hand, contradictions, absurd sizes, keys and values that are
-// wrong.
+// wrong, the time of a step.
 
 #include "tests/unit/calc_fixture.h"
 
@@ -164,12 +164,37 @@ static void test_params_in_order(void **state)
     close_vram(v, &h);
 }
 
+static double seconds(const char *config)
+{
+    struct heap h = {0};
+    double out = 0;
+    vram *v = open_vram(&h);
+    set_all(v, config);
+    assert_int_equal(vram_step_seconds(v, &out), VRAM_OK);
+    close_vram(v, &h);
+    return out;
+}
+
+// A reference's forward pass is a third of what the policy's three come to.
+static void test_reference_takes_time(void **state)
+{
+    (void)state;
+#define DPO "preset=qwen3-0.6b trainer=dpo cross_entropy=selective batch_size=8 seq_len=4096 "
+    double alone = seconds(DPO "precompute_ref_log_probs=1"), both = seconds(DPO);
+    if (both < 1.3 * alone || both > 1.34 * alone)
+        fail_msg("%f seconds with a reference, %f without", both, alone);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_contradictions), cmocka_unit_test(test_overflow),
-        cmocka_unit_test(test_fields),         cmocka_unit_test(test_read_back),
-        cmocka_unit_test(test_counts),         cmocka_unit_test(test_params_in_order),
+        cmocka_unit_test(test_contradictions),
+        cmocka_unit_test(test_overflow),
+        cmocka_unit_test(test_fields),
+        cmocka_unit_test(test_read_back),
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_params_in_order),
+        cmocka_unit_test(test_reference_takes_time),
     };
     return cmocka_run_group_tests_name("calc_model", tests, NULL, NULL);
 }

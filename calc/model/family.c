@@ -67,8 +67,10 @@ int family_check(const struct vram_config *c, struct message *e)
 {
     uint64_t has = family_features(c);
     unsigned runs = family_runs(c);
+    const char *name = vram_field_at(FIELD_family)->values[c->family];
     for (unsigned i = 0; i < sizeof family_limits / sizeof *family_limits; i++)
         if ((has & family_limits[i].feature) && (runs & family_limits[i].runs))
-            return err_set(e, family_limits[i].message, NO_POS, ABOUT("family"), NO_ARGS);
+            return err_set(e, family_limits[i].message, NO_POS, ABOUT("family"),
+                           ARGS(arg_text("family", name)));
     return VRAM_OK;
 }

@@ -341,7 +341,7 @@ static void layout_mlp(struct layout *l, const struct model *m)
                   all ? SHAPE_C : 0);
 }
 
-// An encoder's norms follow its branches.
+// Norms follow the branches: an encoder's, and those of OPT 350M.
 static void layout_layer_encoder(struct layout *l, const struct model *m)
 {
     layout_attention(l, m);
@@ -352,7 +352,7 @@ static void layout_layer_encoder(struct layout *l, const struct model *m)
 
 static void layout_layer(struct layout *l, const struct model *m)
 {
-    if (m->features & HAS_ENCODER) {
+    if (m->features & (HAS_ENCODER | HAS_NARROW_EMBEDDING)) {
         layout_layer_encoder(l, m);
         return;
     }
@@ -371,7 +371,7 @@ static void layout_layer(struct layout *l, const struct model *m)
     if (m->c.n_shared_experts && m->c.n_expert)
         layout_shared(l, m);
     l->layers = m->c.n_expert ? LAYERS_DENSE : LAYERS_ALL;
-    if (!m->c.n_expert || model_dense_layers(m))
+    if (!m->c.n_expert || model_dense_count(m))
         layout_mlp(l, m);
     l->layers = LAYERS_ALL;
     if (m->features & HAS_POST_NORM)
@@ -396,7 +396,7 @@ static void layout_index(struct layout *l)
 
 uint64_t layout_times(const struct layout_param *p, const struct model *m)
 {
-    uint64_t dense = model_dense_layers(m);
+    uint64_t dense = model_dense_count(m);
     return p->layers == LAYERS_ALL     ? m->c.n_layer
            : p->layers == LAYERS_DENSE ? dense
                                        : m->c.n_layer - dense;
@@ -404,8 +404,7 @@ uint64_t layout_times(const struct layout_param *p, const struct model *m)
 
 bool layout_here(const struct layout_param *p, const struct model *m, uint64_t layer)
 {
-    return p->layers == LAYERS_ALL ||
-           (p->layers == LAYERS_DENSE) == (layer < model_dense_layers(m));
+    return p->layers == LAYERS_ALL || (p->layers == LAYERS_DENSE) == model_layer_is_dense(m, layer);
 }
 
 void layout_make(struct layout *l, const struct model *m)

@@ -30,6 +30,11 @@ enum layout_global {
     P_EMBED_NORM_BIAS,
     P_TRANSFORM,
     P_TOWER = P_TRANSFORM + LAYOUT_LINEAR,  // parts for images or sound, in one
+#ifndef __wasm__
+    P_PROJECT_IN,  // from a narrow embedding to the stream, and back
+    P_PROJECT_OUT = P_PROJECT_IN + LAYOUT_LINEAR,
+    P_PROJECTED = P_PROJECT_OUT + LAYOUT_LINEAR - 1,  // the last of their numbers
+#endif
     LAYOUT_GLOBAL_NUMBERS
 };
 

@@ -17,16 +17,28 @@ static bool layout_saved(const struct model *m, enum modules_to_save_value modul
     return m->c.lora_rank > 0 && (m->c.modules_to_save & CONFIG_BIT(module));
 }
 
+// Of an adapter's matrices the one beside the embedding's width.
+static uint8_t layout_embedding_side(const struct model *m)
+{
+#ifndef __wasm__
+    if (m->features & HAS_NARROW_EMBEDDING)
+        return SHAPE_A_EMBED;
+#endif
+    (void)m;
+    return SHAPE_A_C;
+}
+
 // PEFT's adapters of an embedding: A is as long as the vocabulary.
 static void layout_embedding(struct layout *l, const struct model *m)
 {
-    uint64_t c = m->c.n_embd, v = m->c.vocab_size, r = m->c.lora_rank;
+    uint64_t c = model_embedding_width(m), v = m->c.vocab_size, r = m->c.lora_rank;
     layout_before(l, r == 0, (struct layout_row){P_WTE, ROLE_WTE, PART_WEIGHT, SHAPE_W_WTE, v, c});
     if (layout_targeted(m, TARGET_EMBED)) {
         layout_before(l, layout_half_trained(m, PART_A),
                       (struct layout_row){P_WTE + LAYOUT_A, ROLE_WTE, PART_A, SHAPE_A_V, r, v});
         layout_before(l, layout_half_trained(m, PART_B),
-                      (struct layout_row){P_WTE + LAYOUT_B, ROLE_WTE, PART_B, SHAPE_A_C, c, r});
+                      (struct layout_row){P_WTE + LAYOUT_B, ROLE_WTE, PART_B,
+                                          layout_embedding_side(m), c, r});
     }
     if (layout_saved(m, SAVE_EMBED))
         layout_before(l, true,
@@ -36,7 +48,7 @@ static void layout_embedding(struct layout *l, const struct model *m)
 // The last stage has a copy of a tied weight.
 static void layout_head(struct layout *l, const struct model *m)
 {
-    uint64_t c = m->c.n_embd, v = m->c.vocab_size, r = m->c.lora_rank;
+    uint64_t c = model_embedding_width(m), v = m->c.vocab_size, r = m->c.lora_rank;
     if (preference_scores(&m->c))  // beside adapters it is trained whole
         layout_after(l, true, (struct layout_row){P_HEAD, ROLE_HEAD, PART_WEIGHT, SHAPE_C, 1, c});
     else if (!m->c.tie_embeddings || !m->first)
@@ -48,7 +60,8 @@ static void layout_head(struct layout *l, const struct model *m)
             (struct layout_row){P_HEAD + LAYOUT_BIAS, ROLE_HEAD, PART_BIAS, SHAPE_B_V, v, 0});
     if (layout_targeted(m, TARGET_HEAD)) {
         layout_after(l, layout_half_trained(m, PART_A),
-                     (struct layout_row){P_HEAD + LAYOUT_A, ROLE_HEAD, PART_A, SHAPE_A_C, r, c});
+                     (struct layout_row){P_HEAD + LAYOUT_A, ROLE_HEAD, PART_A,
+                                         layout_embedding_side(m), r, c});
         layout_after(l, layout_half_trained(m, PART_B),
                      (struct layout_row){P_HEAD + LAYOUT_B, ROLE_HEAD, PART_B, SHAPE_A_V, v, r});
     }
@@ -101,6 +114,41 @@ static void layout_encoder_head(struct layout *l, const struct model *m)
         (struct layout_row){P_TRANSFORM + LAYOUT_B, ROLE_TRANSFORM, PART_B, SHAPE_A_C, c, r});
 }
 
+#ifndef __wasm__
+// Of PEFT's all-linear, which is told from a list of names by the gate that OPT has not.
+static void layout_projection_adapters(struct layout *l, const struct model *m, uint16_t number,
+                                       uint8_t role)
+{
+    uint64_t c = m->c.n_embd, e = model_embedding_width(m), r = m->c.lora_rank;
+    bool in = number == P_PROJECT_IN;
+    void (*put)(struct layout *, bool, struct layout_row) = in ? layout_before : layout_after;
+    if (!layout_targeted(m, TARGET_GATE))
+        return;
+    put(l, layout_half_trained(m, PART_A),
+        (struct layout_row){(uint16_t)(number + LAYOUT_A), role, PART_A,
+                            in ? SHAPE_A_EMBED : SHAPE_A_C, r, in ? e : c});
+    put(l, layout_half_trained(m, PART_B),
+        (struct layout_row){(uint16_t)(number + LAYOUT_B), role, PART_B,
+                            in ? SHAPE_A_C : SHAPE_A_EMBED, in ? c : e, r});
+}
+
+// project_in, project_out. SRC: transformers models/opt/modeling_opt.py, OPTDecoder.__init__.
+static void layout_projection(struct layout *l, const struct model *m, uint16_t number)
+{
+    bool in = number == P_PROJECT_IN;
+    uint8_t role = in ? ROLE_PROJECT_IN : ROLE_PROJECT_OUT;
+    uint64_t c = m->c.n_embd, e = model_embedding_width(m);
+    struct layout_row row = {number, role, PART_WEIGHT, SHAPE_W_EMBED, in ? c : e, in ? e : c};
+    if (!(m->features & HAS_NARROW_EMBEDDING) || e == c)
+        return;
+    if (in)
+        layout_before(l, m->c.lora_rank == 0, row);
+    else
+        layout_after(l, m->c.lora_rank == 0, row);
+    layout_projection_adapters(l, m, number, role);
+}
+#endif
+
 void layout_outside(struct layout *l, const struct model *m)
 {
     bool full = m->c.lora_rank == 0;
@@ -120,13 +168,21 @@ void layout_outside(struct layout *l, const struct model *m)
         layout_encoder_embedding(l, m);
     if (m->first && (m->features & HAS_ALIBI))
         layout_embedding_norm(l, m);
+#ifndef __wasm__
+    if (m->first)
+        layout_projection(l, m, P_PROJECT_IN);
+    if (m->last)
+        layout_projection(l, m, P_PROJECT_OUT);
+#endif
     if (!m->last)
         return;
     if (encoder)
         layout_encoder_head(l, m);
-    layout_after(l, layout_norm_trained(m),
-                 (struct layout_row){P_LN_F, ROLE_LN_F, PART_WEIGHT, SHAPE_C, c, 0});
-    if (layout_norm_bias(m))
+    bool norm = !(m->features & HAS_NARROW_EMBEDDING);
+    if (norm)
+        layout_after(l, layout_norm_trained(m),
+                     (struct layout_row){P_LN_F, ROLE_LN_F, PART_WEIGHT, SHAPE_C, c, 0});
+    if (norm && layout_norm_bias(m))
         layout_after(l, full,
                      (struct layout_row){P_LN_F_BIAS, ROLE_LN_F, PART_BIAS, SHAPE_C, c, 0});
     layout_head(l, m);

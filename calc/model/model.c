@@ -47,10 +47,22 @@ bool model_makes_mask(const struct model *m)
     return unused || (m->features & HAS_PICKED_KEYS) || model_masks_windows(m);
 }
 
+// Where every fourth layer is without positions, layers with experts may take turns, too.
+static uint32_t model_fourths(const struct model *m)
+{
+    uint32_t kinds = 4;
+#ifndef __wasm__
+    while (m->c.n_expert && kinds % m->c.moe_layer_step != 0)
+        kinds += 4;
+#endif
+    (void)m;
+    return kinds;
+}
+
 uint32_t model_layer_kinds(const struct model *m)
 {
     if (m->features & HAS_FOURTH_PLAIN)
-        return 4;
+        return model_fourths(m);
     if (model_has_eager_scores(m))
         return 2;
     return model_masks_windows(m) && m->c.sliding_window_pattern > 1

@@ -81,6 +81,9 @@ enum model_feature {
     HAS_IN_WHOLE(47)  // biases of scores by distance in place of positions, a norm of the embedding
 #define HAS_CENTERED_NORM \
     HAS_IN_WHOLE(48)  // LayerNorm without a bias by single operations; q and k turned in float32
+#define HAS_NARROW_EMBEDDING \
+    HAS_IN_WHOLE( \
+        49)  // projections from and to a narrower embedding; norms behind the sums (OPT 350M)
 #define HAS_NEW_CODE HAS_IN_WHOLE(50)  // modelled as transformers has it from 5.0 on alone
 #define HAS_COMPLEX_ROTARY \
     HAS_IN_WHOLE(51)  // queries and keys are turned as complex numbers, in float32
@@ -134,6 +137,36 @@ static inline uint64_t model_dense_layers(const struct model *m)
 {
     uint64_t dense = m->c.n_expert ? m->c.first_k_dense_replace : 0;
     return dense < m->c.n_layer ? dense : m->c.n_layer;
+}
+
+// Layers without experts of a model that has some, and whether one is such a layer: the first ones,
+// or all but every so manieth.
+static inline uint64_t model_dense_count(const struct model *m)
+{
+#ifndef __wasm__
+    if (m->c.n_expert && m->c.moe_layer_step > 1)
+        return m->c.n_layer - m->c.n_layer / m->c.moe_layer_step;
+#endif
+    return model_dense_layers(m);
+}
+
+static inline bool model_layer_is_dense(const struct model *m, uint64_t layer)
+{
+#ifndef __wasm__
+    if (m->c.n_expert && m->c.moe_layer_step > 1)
+        return (layer + 1) % m->c.moe_layer_step != 0;
+#endif
+    return layer < model_dense_layers(m);
+}
+
+// Width of a token's row of the embedding.
+static inline uint64_t model_embedding_width(const struct model *m)
+{
+#ifndef __wasm__
+    if (m->features & HAS_NARROW_EMBEDDING && m->c.word_embed_proj_dim)
+        return m->c.word_embed_proj_dim;
+#endif
+    return m->c.n_embd;
 }
 
 // Rows of the table of positions.

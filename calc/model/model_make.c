@@ -49,6 +49,10 @@ static int model_check_heads(struct vram_config *c, struct message *e)
     }
     if (!(family_has(c) & HAS_SHARED_EXPERTS))
         c->n_shared_experts = c->first_k_dense_replace = 0;
+#ifndef __wasm__
+    if (!(family_has(c) & HAS_EVERY_TOKEN))
+        c->moe_layer_step = 1;
+#endif
     if (c->head_dim == 0 && c->n_embd % c->n_head != 0)
         return model_bad_width(c, e);
     if (c->head_dim == 0)

@@ -60,6 +60,9 @@ void dims_make(struct dims *d, const struct model *m)
     uint64_t tp = c->tensor_parallel;
     *d = (struct dims){
         .B = c->batch_size, .T = c->seq_len / c->context_parallel, .C = c->n_embd, .N = m->tokens};
+#ifndef __wasm__
+    d->CE = model_embedding_width(m);
+#endif
     d->S = c->sequence_parallel ? (d->N + tp - 1) / tp : d->N;
     d->V = framework_goes(c, BY_WHOLE_ENDS) ? c->vocab_size : (c->vocab_size + tp - 1) / tp;
     d->H = dims_share(c->n_head, tp);

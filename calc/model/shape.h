@@ -38,11 +38,14 @@ static inline uint32_t dtype_shift(uint8_t dtype)  // log2 of the bytes of an el
 // The dimensions of one GPU's part, in elements.
 struct dims {
     uint64_t B, T, C, V, N;  // batch, sequence, width, vocabulary, tokens
-    uint64_t S;              // tokens of the residual stream: a part of them with sequence_parallel
-    uint64_t H, KH, D;       // heads, key and value heads, width of a head
-    uint64_t Q, K;           // H * D, KH * D
-    uint64_t R, KR;          // rotated width of a head, of all keys
-    uint64_t QA, KA;         // width of the latents
+#ifndef __wasm__
+    uint64_t CE;  // width of the embedding
+#endif
+    uint64_t S;         // tokens of the residual stream: a part of them with sequence_parallel
+    uint64_t H, KH, D;  // heads, key and value heads, width of a head
+    uint64_t Q, K;      // H * D, KH * D
+    uint64_t R, KR;     // rotated width of a head, of all keys
+    uint64_t QA, KA;    // width of the latents
     uint64_t W, KW;  // all values; what a latent becomes: keys without the rotated part, and values
     uint64_t XS;     // width of the shared experts
     uint64_t F, X;   // feed-forward width, that of an expert

@@ -361,11 +361,16 @@ static int conclude_shared(struct parse *p)
     return VRAM_OK;
 }
 
-// OPT 350M has an embedding of half the width and projections behind it and before its head. SRC:
-// transformers models/opt/modeling_opt.py, OPTDecoder (project_in, project_out).
+// OPT 350M has an embedding of half the width and projections behind it and before its head; with
+// norms before the branches no published model has one. SRC: transformers
+// models/opt/modeling_opt.py, OPTDecoder (project_in, project_out).
 static int conclude_width(struct parse *p)
 {
     struct entry e;
+#ifndef __wasm__
+    if (p->v->config.family == FAMILY_OPT_LATE)
+        return VRAM_OK;
+#endif
     parse_rewind(p);
     while (MODEL_IS_WHOLE && parse_entry(p, &e)) {
         uint64_t width;

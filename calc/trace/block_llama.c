@@ -27,7 +27,7 @@ static bool has(const struct graph *g, uint64_t feature)
 static struct value llama_norm(struct graph *g, struct value x, uint16_t number)
 {
     if (has(g, HAS_CENTERED_NORM))
-        return layer_centered_norm(g, x, false, number);
+        return layer_centered_norm(g, x, false, number, SHAPE_TOKENS);
     return has(g, HAS_RMS_NORM) ? layer_rms_norm(g, x, false, number, SHAPE_TOKENS_SHARE)
                                 : layer_norm(g, x, false, number);
 }
@@ -38,7 +38,9 @@ static struct value llama_head_norm(struct graph *g, struct value x, uint16_t nu
     if (!has(g, HAS_HEAD_NORM) && !has(g, HAS_WIDE_NORM))
         return x;
     struct value normed =
-        layer_rms_norm(g, x, false, number, has(g, HAS_WIDE_NORM) ? SHAPE_TOKENS : stats);
+        has(g, HAS_CENTERED_NORM)
+            ? layer_centered_norm(g, x, false, number, stats)
+            : layer_rms_norm(g, x, false, number, has(g, HAS_WIDE_NORM) ? SHAPE_TOKENS : stats);
     graph_drop(g, x);
     return normed;
 }

@@ -36,6 +36,8 @@ void llama4_heads(struct graph *g, struct value *q, struct value *k, bool plain)
         return;
     }
     layer_rotary_complex(g, q, k);
+    if (g->m->c.family == FAMILY_LLAMA4_BARE)
+        return;
     *q = llama4_normed(g, *q, SHAPE_Q_STATS);
     *k = llama4_normed(g, *k, SHAPE_KV_STATS);
 }

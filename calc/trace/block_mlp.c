@@ -88,7 +88,7 @@ static struct value mlp_experts(struct graph *g, struct value x)
 
 struct value block_mlp(struct graph *g, struct value x)
 {
-    if (has(g, HAS_EXPERTS) && graph_layer(g) >= model_dense_layers(g->m))
+    if (has(g, HAS_EXPERTS) && !model_layer_is_dense(g->m, graph_layer(g)))
         return mlp_experts(g, x);
     if (has(g, HAS_FUSED_GATE))
         return mlp_gated_once(g, x);

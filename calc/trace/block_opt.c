@@ -29,15 +29,43 @@ static uint32_t opt_positions(struct graph *g, struct value *mask)
     return graph_scratch(g, OP_ADD, ROLE_POSITIONS, PART_SELF, DT_I64, SHAPE_TOKENS);
 }
 
+static bool opt_projects(const struct graph *g)
+{
+    return layout_find(&g->layout, false, P_PROJECT_IN) != NULL ||
+           layout_find(&g->layout, false, P_PROJECT_OUT) != NULL;
+}
+
+// inputs_embeds = project_in(inputs_embeds). Uses x up.
+static struct value opt_projected(struct graph *g, struct value x)
+{
+    if (!opt_projects(g))
+        return x;
+    struct value out = layer_project(g, x, P_PROJECT_IN, SHAPE_U);
+    graph_drop(g, x);
+    return out;
+}
+
+// In place of a last norm: project_out(hidden_states), or nothing. Uses x up.
+struct value opt_last(struct graph *g, struct value x)
+{
+    if (!opt_projects(g))
+        return x;
+    struct value out = layer_project(g, x, P_PROJECT_OUT, SHAPE_EMBED);
+    graph_drop(g, x);
+    return out;
+}
+
 // embed_tokens(ids) + embed_positions(positions + 2), of each sequence.
 struct value opt_embedding(struct graph *g, uint32_t ids, struct value local[3])
 {
-    local[0] = lora_embed(g, ids, layer_embedding(g, ids, P_WTE, SHAPE_U));
+    uint8_t shape = opt_projects(g) ? SHAPE_EMBED : SHAPE_U;
+    local[0] = lora_embed(g, ids, layer_embedding(g, ids, P_WTE, shape));
     uint32_t places = opt_positions(g, &local[1]);
     if (g->m->c.attention == ATTENTION_MATH)
         g->masks[1] = graph_scratch(g, OP_WHERE, ROLE_SCORES, PART_MASK, g->residual, SHAPE_MASKS);
     local[2] = layer_embedding(g, places, P_WPE, SHAPE_U);
     tape_unref(g->t, places);
+    local[0] = opt_projected(g, local[0]);
     return layer_add(g, local[0], local[2], ROLE_EMBED);
 }
 
@@ -86,7 +114,27 @@ static struct value opt_residual(struct graph *g, struct value x, struct value b
     return sum;
 }
 
-struct value block_opt(struct graph *g, struct value x)
+// norm(x). Uses x up.
+static struct value opt_normed(struct graph *g, struct value x, uint16_t norm)
+{
+    struct value out = layer_norm(g, x, false, norm);
+    graph_drop(g, x);
+    return out;
+}
+
+// Norms behind the sums (do_layer_norm_before=False).
+static struct value opt_late(struct graph *g, struct value x)
+{
+    struct value attended = opt_attention(g, x);
+    struct value middle =
+        opt_normed(g, opt_residual(g, x, attended, ROLE_ATTN_DROP, ROLE_RESID1), P_LN1);
+    struct value fed = opt_mlp(g, graph_copy(g, middle));
+    struct value sum = opt_residual(g, middle, fed, ROLE_MLP_DROP, ROLE_RESID2);
+    graph_drop(g, middle);
+    return opt_normed(g, sum, P_LN2);
+}
+
+static struct value opt_early(struct graph *g, struct value x)
 {
     struct value normed = layer_norm(g, x, false, P_LN1);
     struct value attended = opt_attention(g, normed);
@@ -95,6 +143,13 @@ struct value block_opt(struct graph *g, struct value x)
     struct value fed = opt_mlp(g, layer_norm(g, middle, false, P_LN2));
     struct value out = opt_residual(g, middle, fed, ROLE_MLP_DROP, ROLE_RESID2);
     graph_drop(g, middle);
+    return out;
+}
+
+struct value block_opt(struct graph *g, struct value x)
+{
+    bool late = g->m->features & HAS_NARROW_EMBEDDING;
+    struct value out = late ? opt_late(g, x) : opt_early(g, x);
     graph_drop(g, g->shares);
     g->shares = graph_none();
     return out;

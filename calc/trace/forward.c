@@ -129,10 +129,12 @@ static struct value forward_embed_rotary(struct graph *g, uint32_t ids, struct v
 static struct value forward_last_norm(struct graph *g, struct value x)
 {
     if (g->m->features & HAS_CENTERED_NORM) {
-        struct value out = layer_centered_norm(g, x, true, P_LN_F);
+        struct value out = layer_centered_norm(g, x, true, P_LN_F, SHAPE_TOKENS);
         graph_drop(g, x);
         return out;
     }
+    if (g->m->features & HAS_NARROW_EMBEDDING)
+        return opt_last(g, x);
     bool rms = g->m->features & HAS_RMS_NORM;
     struct value normed = graph_is_nanotron(g) ? nanotron_norm(g, x, true, P_LN_F)
                           : rms ? layer_rms_norm(g, x, true, P_LN_F, SHAPE_TOKENS_SHARE)

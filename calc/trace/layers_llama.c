@@ -143,19 +143,19 @@ static struct value norm_centered(struct graph *g, struct value x, struct value 
     return out;
 }
 
-static struct value norm_mean(struct graph *g, struct value x)
+static struct value norm_mean(struct graph *g, struct value x, uint8_t stats)
 {
-    return layer_unary(g, x, OP_MEAN, NODE_MEAN, x.role, PART_MEAN, SHAPE_TOKENS, SAVES_NOTHING);
+    return layer_unary(g, x, OP_MEAN, NODE_MEAN, x.role, PART_MEAN, stats, SAVES_NOTHING);
 }
 
 // (x - mean).pow(2).mean(-1)
-static struct value norm_variance(struct graph *g, struct value x, struct value mean)
+static struct value norm_variance(struct graph *g, struct value x, struct value mean, uint8_t stats)
 {
     struct value off = norm_centered(g, x, mean);
     struct value square =
         layer_unary(g, off, OP_POW, NODE_POW, x.role, PART_SQUARE, x.shape, SAVES_INPUT);
     graph_drop(g, off);
-    struct value variance = norm_mean(g, square);
+    struct value variance = norm_mean(g, square, stats);
     graph_drop(g, square);
     return variance;
 }
@@ -165,10 +165,10 @@ static struct value norm_hat(struct graph *g, struct value x, struct value mean,
                              struct value variance)
 {
     struct value off = norm_centered(g, x, mean);
-    struct value moved =
-        layer_unary(g, variance, OP_ADD, NODE_PASS, x.role, PART_MEAN, SHAPE_TOKENS, SAVES_NOTHING);
-    struct value factor =
-        layer_unary(g, moved, OP_RSQRT, NODE_RSQRT, x.role, PART_RSTD, SHAPE_TOKENS, SAVES_RESULT);
+    struct value moved = layer_unary(g, variance, OP_ADD, NODE_PASS, x.role, PART_MEAN,
+                                     variance.shape, SAVES_NOTHING);
+    struct value factor = layer_unary(g, moved, OP_RSQRT, NODE_RSQRT, x.role, PART_RSTD,
+                                      variance.shape, SAVES_RESULT);
     graph_drop(g, moved);
     struct value hat = layer_mul(g, off, factor, x.role, PART_NORMALIZED);
     graph_drop(g, factor);
@@ -178,12 +178,13 @@ static struct value norm_hat(struct graph *g, struct value x, struct value mean,
 
 // In float32 to its end; mean and variance stay variables. SRC: transformers
 // models/cohere/modeling_cohere.py, CohereLayerNorm.forward.
-struct value layer_centered_norm(struct graph *g, struct value x, bool global, uint16_t weight)
+struct value layer_centered_norm(struct graph *g, struct value x, bool global, uint16_t weight,
+                                 uint8_t stats)
 {
     struct value w = graph_param(g, global, weight), named = x;
     named.role = w.role;
-    struct value wide = graph_to(g, named, DT_F32, PART_UPCAST), mean = norm_mean(g, wide);
-    struct value variance = norm_variance(g, wide, mean);
+    struct value wide = graph_to(g, named, DT_F32, PART_UPCAST), mean = norm_mean(g, wide, stats);
+    struct value variance = norm_variance(g, wide, mean, stats);
     struct value hat = norm_hat(g, wide, mean, variance);
     graph_drop(g, wide);
     struct value scaled = rms_weighted_wide(g, w, hat);

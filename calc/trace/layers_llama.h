@@ -17,7 +17,8 @@ struct value layer_rms_norm(struct graph *g, struct value x, bool global, uint16
 
 // x turned by its position; half: the shape of one half of each head.
 // LayerNorm without a bias, one operation after the other.
-struct value layer_centered_norm(struct graph *g, struct value x, bool global, uint16_t weight);
+struct value layer_centered_norm(struct graph *g, struct value x, bool global, uint16_t weight,
+                                 uint8_t stats);
 struct value layer_activation(struct graph *g, struct value x, bool gelu);
 struct value layer_l2_norm(struct graph *g, struct value x, uint8_t stats);
 struct value layer_squared_relu(struct graph *g, struct value x);

@@ -126,6 +126,14 @@ struct value layer_transform(struct graph *g, struct value x)
     return lora_is_adapted(g, true, P_TRANSFORM) ? lora_add(g, x, out, true, P_TRANSFORM) : out;
 }
 
+#ifndef __wasm__
+struct value layer_project(struct graph *g, struct value x, uint16_t weight, uint8_t shape)
+{
+    struct value out = layer_affine(g, x, true, weight, shape);
+    return lora_is_adapted(g, true, weight) ? lora_add(g, x, out, true, weight) : out;
+}
+#endif
+
 uint16_t layer_head_weight(const struct graph *g)
 {
     if (layout_find(&g->layout, false, P_HEAD_SAVED))

@@ -8,6 +8,10 @@
 // Parameters go by their numbers in layout.h; a bias that the model does not have is left out.
 struct value layer_linear(struct graph *g, struct value x, uint16_t weight, uint8_t out_shape);
 struct value layer_head(struct graph *g, struct value x);  // lm_head, tied or not
+#ifndef __wasm__
+// project_in and project_out, of a narrow embedding.
+struct value layer_project(struct graph *g, struct value x, uint16_t weight, uint8_t shape);
+#endif
 struct value layer_transform(struct graph *g,
                              struct value x);       // the first layer of an encoder's head
 uint16_t layer_head_weight(const struct graph *g);  // its parameter

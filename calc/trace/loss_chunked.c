@@ -95,8 +95,8 @@ struct value loss_chunked(struct graph *g, struct value x)
     struct fused f = fused_open(g, shifted);
     graph_drop(g, shifted);
     bool weight = graph_needs(g, f.w), input = graph_needs(g, f.in);
-    uint32_t d_in =
-        input ? graph_scratch(g, OP_ZEROS, ROLE_HEAD, PART_GRAD, f.in.dtype, SHAPE_U) : TAPE_NONE;
+    uint32_t d_in = input ? graph_scratch(g, OP_ZEROS, ROLE_HEAD, PART_GRAD, f.in.dtype, f.in.shape)
+                          : TAPE_NONE;
     uint32_t d_w =
         weight ? graph_scratch(g, OP_ZEROS, f.w.role, PART_WEIGHT_GRAD, f.w.dtype, f.w.shape)
                : TAPE_NONE;

@@ -218,6 +218,39 @@ WIDTHS = {
                    intermediate_size_mlp=16384, num_attention_heads=40, num_key_value_heads=8, head_dim=128,
                    num_local_experts=4, num_experts_per_tok=1, interleave_moe_layer_step=1, use_qk_norm=True,
                    attention_chunk_size=8192, max_position_embeddings=10485760, tie_word_embeddings=False),
+    # facebook/opt-350m
+    "opt_late": dict(model_type="opt", vocab_size=50272, hidden_size=1024, ffn_dim=4096, num_attention_heads=16,
+                     max_position_embeddings=2048, word_embed_proj_dim=512, do_layer_norm_before=False, dropout=0.1,
+                     tie_word_embeddings=True),
+    # CohereForAI/c4ai-command-r-plus, with the widths of Aya 23 8B
+    "cohere_norm": dict(model_type="cohere", vocab_size=256000, hidden_size=4096, intermediate_size=14336,
+                        num_attention_heads=32, num_key_value_heads=8, max_position_embeddings=8192, logit_scale=0.0625,
+                        use_qk_norm=True, tie_word_embeddings=True),
+    # meta-llama/Llama-4-Maverick-17B-128E, its language model, with 4 experts for 128 and 32,000 words
+    "llama4_every": dict(model_type="llama4_text", vocab_size=32000, hidden_size=5120, intermediate_size=8192,
+                         intermediate_size_mlp=16384, num_attention_heads=40, num_key_value_heads=8, head_dim=128,
+                         num_local_experts=4, num_experts_per_tok=1, interleave_moe_layer_step=2, use_qk_norm=False,
+                         attention_chunk_size=8192, max_position_embeddings=1048576, tie_word_embeddings=False),
+    # swiss-ai/Apertus-8B-2509
+    "apertus": dict(model_type="apertus", vocab_size=131072, hidden_size=4096, intermediate_size=21504,
+                    num_attention_heads=32, num_key_value_heads=8, max_position_embeddings=65536, hidden_act="xielu",
+                    tie_word_embeddings=False),
+    # EleutherAI/gpt-neo-1.3B
+    "gpt_neo": dict(model_type="gpt_neo", vocab_size=50257, hidden_size=2048, num_heads=16, max_position_embeddings=2048,
+                    window_size=256, tie_word_embeddings=True),
+    # EleutherAI/gpt-j-6b
+    "gptj": dict(model_type="gptj", vocab_size=50400, n_embd=4096, n_head=16, n_positions=2048, rotary_dim=64,
+                 tie_word_embeddings=False),
+    # Salesforce/codegen-2B-mono
+    "codegen": dict(model_type="codegen", vocab_size=51200, n_embd=2560, n_head=32, n_positions=2048, n_ctx=2048,
+                    rotary_dim=64, tie_word_embeddings=False),
+    # mosaicml/mpt-7b
+    "mpt": dict(model_type="mpt", vocab_size=50432, d_model=4096, n_heads=32, max_seq_len=2048, tie_word_embeddings=True),
+    # microsoft/Phi-3.5-MoE-instruct
+    "phimoe": dict(model_type="phimoe", vocab_size=32064, hidden_size=4096, intermediate_size=6400,
+                   num_attention_heads=32, num_key_value_heads=8, num_local_experts=16, num_experts_per_tok=2,
+                   attention_bias=True, lm_head_bias=True, max_position_embeddings=131072, input_jitter_noise=0.01,
+                   router_jitter_noise=0.01, tie_word_embeddings=False),
     # google/gemma-3-4b-it, of whose rotary and window the 4b's own file says what the class does not
     "gemma3_4b": dict(model_type="gemma3", vocab_size=262208, hidden_size=2560, intermediate_size=10240,
                       num_attention_heads=8, num_key_value_heads=4, head_dim=256, max_position_embeddings=131072,

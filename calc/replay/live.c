@@ -53,10 +53,14 @@ static uint64_t live_iteration(const struct engine *e, uint64_t live, bool first
     return live + (uint64_t)net;
 }
 
-// The weights with what is beside them while they are loaded.
+// The weights with what is beside them while they are loaded; a second head goes before buffers
+// come (state_play.c).
 static uint64_t live_loading(const struct engine *e)
 {
-    return e->state.param_bytes + e->state.buffer_bytes + e->state.loading_bytes;
+    const struct state *s = &e->state;
+    return s->param_bytes + (e->model.c.task == TASK_INFERENCE
+                                 ? size_max(s->buffer_bytes, s->loading_bytes)
+                                 : s->buffer_bytes + s->loading_bytes);
 }
 
 static uint64_t live_generation(const struct engine *e, uint64_t live)

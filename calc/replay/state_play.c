@@ -54,16 +54,28 @@ static int step_stored(struct player *p, const struct state_row *r, int32_t laye
 static int step_weight(struct player *p, const struct state *s, const struct state_row *r,
                        int32_t layer)
 {
+    (void)s;
     if (!r->weight)
         return VRAM_OK;  // on the host
     struct storage weight = {.name = name_of(r->param->role, r->param->part),
                              .op = OP_PARAM,
                              .category = VRAM_CAT_PARAM};
-    int rc =
-        r->stored_count ? step_stored(p, r, layer) : player_forever(p, &weight, r->weight, layer);
-    if (rc == VRAM_OK && s->buffer_bytes && layer >= 0 && step_last_of_attention(s, r))
-        rc = step_mask(p, s, layer);
-    return rc;
+    return r->stored_count ? step_stored(p, r, layer)
+                           : player_forever(p, &weight, r->weight, layer);
+}
+
+static int step_buffer(struct player *p, const struct state *s, const struct state_row *r,
+                       int32_t layer)
+{
+    bool here = s->buffer_bytes && r->weight && layer >= 0 && step_last_of_attention(s, r);
+    return here ? step_mask(p, s, layer) : VRAM_OK;
+}
+
+static int step_module(struct player *p, const struct state *s, const struct state_row *r,
+                       int32_t layer)
+{
+    int rc = step_weight(p, s, r, layer);
+    return rc == VRAM_OK ? step_buffer(p, s, r, layer) : rc;
 }
 
 // What the optimizer has before its first step, as one tensor of each kind: sums of gradients, then
@@ -102,12 +114,26 @@ static int step_wrap(struct player *p, const struct state *s)
 static const struct storage step_loading = {
     .name = NAME(HEAD, COPY), .op = OP_PARAM, .category = VRAM_CAT_PARAM};
 
+// What no checkpoint has comes to the card when the weights are loaded and the head is tied. SRC:
+// transformers modeling_utils.py, from_pretrained (tie_weights, then dispatch_model).
+static int step_load_tied(struct player *p, const struct state *s)
+{
+    int rc = player_alloc(p, SLOT_X, &step_loading, s->loading_bytes, -1);
+    if (rc == VRAM_OK)
+        rc = state_each(p, s, step_weight);
+    if (rc == VRAM_OK)
+        rc = player_free(p, SLOT_X, &step_loading, s->loading_bytes, -1);
+    return rc == VRAM_OK ? state_each(p, s, step_buffer) : rc;
+}
+
 static int step_load(struct player *p, const struct state *s)
 {
     uint64_t second = s->loading_bytes;
+    if (second && s->m->c.task == TASK_INFERENCE)
+        return step_load_tied(p, s);
     int rc = second ? player_alloc(p, SLOT_X, &step_loading, second, -1) : VRAM_OK;
     if (rc == VRAM_OK)
-        rc = wrap_is_played(p, s) ? step_wrap(p, s) : state_each(p, s, step_weight);
+        rc = wrap_is_played(p, s) ? step_wrap(p, s) : state_each(p, s, step_module);
     return rc == VRAM_OK && second ? player_free(p, SLOT_X, &step_loading, second, -1) : rc;
 }
 

@@ -59,6 +59,7 @@ void device_map_narrow(struct model *m, uint64_t card)
         before += device_map_layers(m, i);
     m->c.first_k_dense_replace -=
         begun < m->c.first_k_dense_replace ? begun : m->c.first_k_dense_replace;
+    m->buffer_bytes = m->buffer_bytes / all * mine;
     m->c.n_layer = mine;
     m->first = card == 0;
     m->last = even || m->c.tie_embeddings ? card == 0 : card + 1 == cards;

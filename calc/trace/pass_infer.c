@@ -88,6 +88,19 @@ static void infer_cast_head(struct graph *g)
     graph_drop(g, w);
 }
 
+// Where cards share the layers, what the last one returns goes to the one that had the input. SRC:
+// accelerate hooks.py, AlignDevicesHook.post_forward (io_same_device), big_modeling.py,
+// dispatch_model.
+static struct value infer_brought(struct graph *g, struct value logits)
+{
+    if (!MODEL_IS_WHOLE || g->m->first == g->m->last)
+        return logits;
+    graph_drop(g, logits);
+    uint8_t dtype = graph_has(g, TRAIT_FLOAT_LOGITS) ? DT_F32 : g->compute;
+    return g->m->first ? graph_make(g, OP_TO_COPY, ROLE_LOGITS, PART_COPY, dtype, SHAPE_NV)
+                       : graph_none();
+}
+
 static void infer_prompt(struct graph *g)
 {
     uint32_t ids = graph_scratch(g, OP_X, ROLE_BATCH, PART_SELF, DT_I64, SHAPE_TOKENS);
@@ -102,6 +115,8 @@ static void infer_prompt(struct graph *g)
     else if (g->m->last)
         infer_choose(g);
     graph_drop(g, normed);
+    if (graph_has(g, TRAIT_WHOLE_LOGITS))
+        logits = infer_brought(g, logits);
     tape_unref(g->t, ids);
     graph_autocast_exit(g);
     if (graph_has(g, TRAIT_CACHE_TWICE)) {

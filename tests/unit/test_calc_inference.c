@@ -151,6 +151,19 @@ static void test_device_map(void **state)
         assert_int_equal(vram_live_peak(v, &live), VRAM_OK);
         assert_int_equal(live, r->peak_live.bytes);
     }
+    // Each card has the tables of its own layers; what the last one returns goes to the first, and
+    // is there while the next step makes the cache of the first one's layers once more.
+    fixture_set(v, "device_map=1 framework=transformers transformers=4.38 block_size=32768 "
+                   "seq_len=30720");
+    r = fixture_run(v);
+    uint64_t tables = r->buffer_bytes, one = r->cards_allocated_bytes,
+             logits = UINT64_C(4) * 30720 * 152064, cache = UINT64_C(4) * 80 * 30720 * 1024;
+    assert_int_equal(tables, 2 * 2 * UINT64_C(80) * 32768 * 128);
+    fixture_set(v, "device_map=2");
+    r = fixture_run(v);
+    assert_int_equal(r->buffer_bytes % (tables / 80), 0);
+    assert_in_range(r->buffer_bytes, tables / 4, 3 * tables / 4);
+    assert_in_range(r->cards_allocated_bytes, one + logits, one + logits + cache);
     // LitGPT: blocks in equal numbers, embedding, norm and head on the first card.
     fixture_set(v, "framework=litgpt device_map=8 seq_len=8 max_new_tokens=256");
     r = fixture_run(v);

@@ -5,30 +5,31 @@
 //     json`
 //
 // A configuration is a table of fields (numbers, strings, booleans), or a string of key = value
-// lines.
+// lines. The functions of vram:
 //
-//     vram.estimate(config)           the report, schema vramcalc/1, as a table; sizes are
-//     integers, in bytes vram.live_peak(config)          peak of live bytes alone, fast
-//     vram.step_seconds(config)       of an optimizer step, by a roofline: for ratios
-//     vram.params(config)             list of parameter tensors: name, block, rows, cols, bytes,
-//     decayed, trained vram.trace(config [, f])        list of events, or f(event) for each until
-//     it returns true vram.compare(config)            the same configuration by other people's
-//     formulas vram.advise(config)             ranked changes; needs a gpu vram.fit(config) whether
-//     it fits in the gpu, and by how much vram.max_batch(config)          the largest batch_size
-//     that fits vram.solve(field, config)       the largest or smallest value of a count that fits
-//     in the gpu vram.cards(config)              every card, and up to 8 of each, that the run fits
-//     vram.serve(config)              how many sequences, and how long a context, vLLM or llama.cpp
-//     has room for vram.segments(config [, moment])  the allocator's segments and blocks: at
-//     "peak", "growth" (default), "end", or after an event vram.explain_oom(text [, config])  which
-//     tensor an out-of-memory message is about vram.snapshot(bytes [, config])  what
-//     torch.cuda.memory._dump_snapshot wrote, beside the estimate vram.config(text [, kind]) fields
-//     that a text sets (kind: flat, hf, axolotl, auto, ...), as a table; of a list of
-//                                     texts each is over what came before, and its own keys say
-//                                     what it is
-//     vram.gpu(name), vram.gpus()     a card, all cards: name, memory_bytes, cuda_bytes (Linux),
-//     ... vram.emit(config, format)       the report as text: text, json, csv, md
-//     vram.timeline(config)           SVG
-//     vram.version
+//     estimate(config)              the report, schema vramcalc/1; sizes are integers, in bytes
+//     live_peak(config)             peak of live bytes alone, fast
+//     step_seconds(config)          of an optimizer step, by a roofline: for ratios
+//     params(config)                tensors: name, block, rows, cols, bytes, decayed, trained
+//     trace(config [, f])           list of events, or f(event) for each until it returns true
+//     compare(config)               the same configuration by other people's formulas
+//     advise(config)                ranked changes; a plan needs a gpu
+//     fit(config)                   whether it fits in the gpu, and by how much
+//     max_batch(config)             the largest batch_size that fits
+//     solve(field, config)          the largest or smallest value of a count that fits
+//     cards(config)                 every card, and up to 8 of each, that the run fits
+//     serve(config)                 how many sequences, and how long a context, have room
+//     segments(config [, moment])   the allocator's segments and blocks: at "peak",
+//                                   "growth" (default), "end", or after an event
+//     explain_oom(text [, config])  which tensor an out-of-memory message is about
+//     snapshot(bytes [, config])    what torch.cuda.memory._dump_snapshot wrote
+//     config(text [, kind])         fields that a text sets (kind: flat, hf, axolotl, auto,
+//                                   ...) and its warnings; of a list of texts each is over
+//                                   what came before, and its own keys say what it is
+//     gpu(name), gpus()             a card, all cards: name, memory_bytes, cuda_bytes, ...
+//     emit(config, format)          the report as text: text, json, csv, md
+//     timeline(config)              SVG
+//     version
 //
 // Errors are raised as strings that name the key which is wrong: "vram.estimate: n_embd: ...".
 

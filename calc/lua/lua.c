@@ -316,6 +316,27 @@ static int f_timeline(lua_State *L)
     return push_text(L, v, vram_write(v, VRAM_ANSWER_TIMELINE, VRAM_FORMAT_SVG, 0));
 }
 
+static int add_warning(lua_State *L)
+{
+    const struct vram_message *m = lua_touserdata(L, 2);
+    lua_pushfstring(L, "%d:%d: %s", (int)m->line, (int)m->col, m->text);
+    lua_rawseti(L, 1, (lua_Integer)lua_rawlen(L, 1) + 1);
+    return 0;
+}
+
+// Into the table on the top of the stack. Lua's errors must not leave the library in its midst.
+static void collect_warning(void *ctx, const struct vram_message *m)
+{
+    lua_State *L = ctx;
+    if (m->code != VRAM_OK)
+        return;
+    lua_pushcfunction(L, add_warning);
+    lua_pushvalue(L, -2);
+    lua_pushlightuserdata(L, (void *)m);
+    if (lua_pcall(L, 2, 0, 0) != LUA_OK)
+        lua_pop(L, 1);
+}
+
 static int f_config(lua_State *L)
 {
     static const char *const names[] = {
@@ -327,17 +348,22 @@ static int f_config(lua_State *L)
     lua_Integer count = several ? luaL_len(L, 1) : 1;
     int kind = luaL_checkoption(L, 2, several ? "auto" : "flat", names);
     vram *v = handle_push(L);
+    lua_newtable(L);
+    luaL_checkstack(L, 8, NULL);
+    int warnings = lua_gettop(L);
     for (lua_Integer i = 1; i <= count; i++) {
         size_t len;
         if (several)
             lua_geti(L, 1, i);
         const char *text = luaL_checklstring(L, several ? -1 : 1, &len);
-        if (vram_parse(v, (enum vram_kind)kind, text, len, NULL, NULL, NULL))
+        lua_pushvalue(L, warnings);
+        if (vram_parse(v, (enum vram_kind)kind, text, len, NULL, collect_warning, L))
             raise(L, v, NULL);
-        lua_settop(L, several ? -2 : -1);
+        lua_settop(L, warnings);
     }
     lua_push_config(L, v);
-    return 1;
+    lua_insert(L, warnings);
+    return 2;
 }
 
 static int f_params(lua_State *L)

@@ -5,6 +5,7 @@ import json
 import threading
 
 import os
+import warnings
 
 import pytest
 
@@ -76,6 +77,63 @@ def test_every_error_of_a_text(tmp_path):
     with pytest.raises(vram.VramError) as caught:
         vram.Estimator(str(path))
     assert [(m.line, m.file) for m in caught.value.all] == [(1, str(path)), (2, str(path))]
+
+
+def test_warnings_and_errors_of_a_text(tmp_path):
+    path = tmp_path / "run.yaml"
+    path.write_text("base_model: meta-llama/Llama-3.2-1B\nfoo_bar: 3\nmicro_batch_size: 2\n")
+    with pytest.warns(vram.VramWarning, match="2:1: 'foo_bar' is no key of axolotl's") as caught:
+        vram.fit(str(path), gpu="T4")
+    assert caught[0].filename == __file__
+    path.write_text("base_model: meta-llama/Llama-3.2-1B\nfoo_bar: 3\nmicro_batch_size: x\n")
+    with pytest.raises(vram.VramError, match="cannot be 'x'") as caught:
+        vram.fit(str(path), gpu="T4")
+    assert [m.line for m in caught.value.all] == [3] and caught.value.message.code == "bad-value"
+
+
+def test_what_is_no_configuration(tmp_path):
+    path = tmp_path / "error.txt"
+    path.write_text("RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`")
+    with pytest.raises(vram.VramError) as caught:
+        vram.estimate(str(path))
+    assert caught.value.message.id == "text_is_oom"
+    with pytest.raises(vram.VramError) as caught:
+        vram.estimate(os.path.join(os.path.dirname(__file__), "../cli/calc_snapshot/step4.pickle"))
+    assert caught.value.message.id == "text_is_snapshot"
+    with pytest.raises(IsADirectoryError):
+        vram.estimate(str(tmp_path))
+
+
+def test_files_that_a_file_names(vramcalc):
+    folder = os.path.join(os.path.dirname(__file__), "../cli/calc_read")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", vram.VramWarning)
+        run = vram.estimate(os.path.join(folder, "finetune.sh"))
+    assert run.process.bytes == vramcalc("estimate", os.path.join(folder, "finetune.sh"))["process_bytes"]
+    assert vram.Estimator(os.path.join(folder, "finetune.sh")).get("parallel") == "zero2"
+
+
+def test_a_model_in_the_hubs_cache(tmp_path, monkeypatch, vramcalc):
+    folder = tmp_path / "hub/models--org--own"
+    (folder / "snapshots/abc").mkdir(parents=True)
+    (folder / "refs").mkdir()
+    (folder / "refs/main").write_text("abc")
+    (folder / "snapshots/abc/config.json").write_text(json.dumps(
+        {"model_type": "llama", "hidden_size": 256, "num_hidden_layers": 3, "num_attention_heads": 4, "vocab_size": 1000}))
+    (tmp_path / "sft.yaml").write_text("model_name_or_path: org/own\nper_device_train_batch_size: 3\n")
+    monkeypatch.setenv("HF_HOME", str(tmp_path))
+    monkeypatch.delenv("HF_HUB_CACHE", raising=False)
+    assert vram.Estimator("org/own").get("n_layer") == "3"
+    said = vramcalc("estimate", str(tmp_path / "sft.yaml"))
+    assert vram.estimate(str(tmp_path / "sft.yaml")).process.bytes == said["process_bytes"]
+
+
+def test_what_is_set_before_files(tmp_path, vramcalc):
+    said = vramcalc("estimate", "preset=shakespeare-char", "mode=reference")
+    assert vram.estimate("shakespeare-char", mode="reference").process.bytes == said["process_bytes"]
+    path = tmp_path / "ds.json"
+    path.write_text('{"train_batch_size": 16, "train_micro_batch_size_per_gpu": 2, "gradient_accumulation_steps": 1, "zero_optimization": {"stage": 2}}')
+    assert vram.Estimator(["gpt2", str(path)], n_gpu=8).get("n_gpu") == "8"
 
 
 def test_config_json(tmp_path):

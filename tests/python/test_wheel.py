@@ -1,6 +1,8 @@
 """The wheel as an installer reads it: its RECORD is true, and the package runs from it alone."""
 
+import ast
 import base64
+import builtins
 import csv
 import hashlib
 import io
@@ -41,6 +43,17 @@ def test_it_runs_from_there(wheel, tmp_path):
     done = subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": str(tmp_path), "PATH": "/usr/bin:/bin"},
                           stdout=subprocess.PIPE, text=True, check=True, cwd="/")
     assert done.stdout.split() == [str(tmp_path / "vram/__init__.py"), str(vram.estimate("gpt2").process.bytes)]
+
+
+def test_types_of_the_oldest_python():
+    """Python 3.9, the oldest that the wheel admits, knows `str | int` in annotations that are not evaluated alone."""
+    for path in (ROOT / "calc/python/vram").glob("*.py"):
+        tree = ast.parse(path.read_text())
+        assert any(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in tree.body) or path.name == "__init__.py"
+        values = [node.value for node in ast.walk(tree) if isinstance(node, ast.Assign)]
+        unions = [node for value in values for node in ast.walk(value) if isinstance(node, ast.BinOp) and
+                  isinstance(node.op, ast.BitOr) and isinstance(node.right, ast.Name) and node.right.id in vars(builtins)]
+        assert not unions, f"{path.name}:{unions[0].lineno}"
 
 
 def test_same_bytes_twice(wheel, tmp_path):

@@ -243,6 +243,10 @@ static void test_cards_and_questions(void **state)
         "3\\nlearning_rate: 1\\n'}\n"
         "assert(own.batch_size == 3 and own.n_layer == 16)\n"
         "assert(type(vram.config('batch_size = 3\\n', 'nanogpt')) == 'table')\n"
+        "local _, said = vram.config{'base_model: meta-llama/Llama-3.2-1B\\nmicro_batch_size: "
+        "2\\nfoo_bar: 3\\n'}\n"
+        "assert(said[#said]:find('^3:1: .foo_bar. is no key of axolotl'), said[#said])\n"
+        "assert(#select(2, vram.config('batch_size = 3')) == 0)\n"
         "assert(vram.timeline{n_layer = 1}:find('^<svg'))\n"
         "assert(#vram.emit({n_layer = 1}, 'md') > 100)\n"
         "assert(vram.version:find('^%d'))\n");

@@ -13,7 +13,7 @@ The numbers are libvram's; sizes are bytes. Only cffi is needed; torch and trans
 from .answers import (MIB, Advice, Block, Capacity, Card, Cards, Change, Comparison, Event, Field, Figure, Fit, Formula, Gpu,
                       Line, MaxBatch, Message, Oom, Param, Phase, Preset, Result, Segment, Segments, Serving, Shape, Size, Snapshot,
                       SnapshotBlock, SnapshotRow, SnapshotSegment, Solution, Suspect, Tensor)
-from .estimator import (Estimator, VramError, advise, cards, estimate, explain_oom, fields, fit, gpus, max_batch,
+from .estimator import (Estimator, VramError, VramWarning, advise, cards, compare, estimate, explain_oom, fields, fit, gpus, max_batch,
                         presets, segments, serve, snapshot, solve, version)
 from .live import ModelMismatch, from_model
 from .recording import record
@@ -24,7 +24,7 @@ __all__ = [
     "MIB", "Advice", "Block", "Capacity", "Card", "Cards", "Change", "Comparison", "Estimator", "Event", "Field", "Figure",
     "Fit", "Formula", "Gpu", "Line", "MaxBatch", "Message", "ModelMismatch", "Oom", "Param", "Phase", "Preset",
     "Result", "Segment", "Segments", "Serving", "Shape", "Size", "Snapshot", "SnapshotBlock", "SnapshotRow", "SnapshotSegment",
-    "Solution", "Suspect", "Tensor", "VramError", "advise", "cards", "estimate",
+    "Solution", "Suspect", "Tensor", "VramError", "VramWarning", "advise", "cards", "compare", "estimate",
     "explain_oom", "fields", "fit", "from_model", "gpus", "max_batch", "prediction_callback", "presets", "record",
     "segments", "serve", "snapshot", "solve", "version",
 ]

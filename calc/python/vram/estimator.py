@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
+import sys
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Union
 
-from . import answers
+from . import answers, beside
 from ._library import answer, ffi, lib, text_of
 
-Value = str | int | float | bool | Sequence[str | int]
+Value = Union[str, int, float, bool, Sequence[Union[str, int]]]
+
+
+class VramWarning(UserWarning):
+    """What libvram says of a text that it has read: what it leaves out, or takes for granted."""
 
 
 class VramError(ValueError):
@@ -19,6 +25,14 @@ class VramError(ValueError):
         super().__init__("\n".join(str(m) for m in all) if all else str(message))
         self.message = message
         self.all = all or (message,)
+
+
+def _outside() -> int:
+    """How many frames above the caller the first one is that is not of this package: where a warning is about."""
+    level, frame = 1, sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__package__") == __package__:
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 @ffi.callback("void(void *, const struct vram_message *)")
@@ -43,7 +57,9 @@ def _pairs(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, byt
 
 
 Source = Union[str, "os.PathLike[str]", Mapping[str, Any], Sequence[Any], None]
-FILES = (".json", ".yaml", ".yml", ".toml", ".py", ".txt", ".log", ".conf")
+FILES = (".json", ".yaml", ".yml", ".toml", ".py", ".sh", ".txt", ".log", ".conf", ".pickle")
+# What presets and files look at, and what is therefore set before them, as on the command line.
+EARLY = ("mode", "preset", "framework_version", "n_gpu")
 
 
 class Estimator:
@@ -54,8 +70,9 @@ class Estimator:
     'fits'
 
     `source` is the name of a preset, the path of a file that `read` takes, a mapping (a Hugging Face config), a list of
-    these, each over what came before, or None.
-    `fields` are those of `vram.fields()`, and gpu. Raises VramError, and OSError for a file.
+    these, each over what came before, or None. A file that a script names, and a model in the Hub's cache, are read, too.
+    `fields` are those of `vram.fields()`, and gpu; they win. Raises VramError, and OSError for a file; what is left out of a
+    file is a VramWarning.
     """
 
     def __init__(self, source: Source = None, **fields: Value):
@@ -63,6 +80,7 @@ class Estimator:
         if self._handle == ffi.NULL:
             raise MemoryError
         self._handle = ffi.gc(self._handle, lib.vram_free)
+        self.set(**{key: fields[key] for key in EARLY if key in fields})
         for one in source if isinstance(source, (list, tuple)) else [source]:
             if isinstance(one, Mapping):
                 self.read_config(one)
@@ -71,8 +89,9 @@ class Estimator:
         self.set(**fields)
 
     def _take(self, source: str) -> None:
-        if source.endswith(FILES) or os.path.isfile(source):
-            self.read(source)
+        config = None if os.path.exists(source) else beside.hub_config(source)
+        if config or source.endswith(FILES) or os.path.exists(source):
+            self.read(config or source)
         else:
             self.set(preset=source)
 
@@ -82,17 +101,17 @@ class Estimator:
         """The last error of the library."""
         return answer(answers.Message, lib.vram_error(self._handle))
 
-    def _check(self, code: int, errors: tuple[answers.Message, ...] = ()) -> None:
+    def _check(self, code: int) -> None:
         if code == lib.VRAM_ENOMEM:
             raise MemoryError(self.error().text)
         if code != lib.VRAM_OK:
-            raise VramError(errors[0] if errors else self.error(), errors)
+            raise VramError(self.error())
 
     # ---- configuration
 
     def set(self, **fields: Value) -> Estimator:
-        """Sets fields; the preset, wherever it is named, is set first, since it brings values of its own."""
-        for key in sorted(fields, key=lambda name: name != "preset"):
+        """Sets fields; mode and the preset, wherever they are named, are set first, since a preset brings values of its own."""
+        for key in sorted(fields, key=lambda name: EARLY.index(name) if name in EARLY else len(EARLY)):
             self._check(lib.vram_set(self._handle, key.encode(), _written(fields[key])))
         return self
 
@@ -113,26 +132,35 @@ class Estimator:
     def read(self, path: str | os.PathLike[str], kind: str | None = None) -> Estimator:
         """Reads a file over what is there, several one after the other: a config.json, a framework's YAML, JSON or TOML,
         nanoGPT's config/*.py, a launch script, a training log, or key = value lines. kind is a name of `vramcalc --kind`; without it the
-        file's own keys say what it is."""
-        path = os.fspath(path)
-        with open(path, "rb") as file:
-            data = file.read()
+        file's own keys say what it is. What a script or a trainer's file names and what lies beside it is read, too."""
         number = getattr(lib, f"VRAM_KIND_{(kind or 'auto').upper()}", None)
         if number is None:
             raise ValueError(f"there is no kind {kind!r} of file")
-        errors: list[answers.Message] = []
-        context = ffi.new_handle(errors)
-        self._check(lib.vram_parse(self._handle, number, data, len(data), path.encode(), _collect, context), tuple(errors))
+        beside.read(self, os.fspath(path), number)
         return self
+
+    def hear(self, text: bytes, path: str, kind: int) -> list[answers.Message]:
+        """What the library says of a text that it reads into this configuration, errors and warnings; raises nothing."""
+        said: list[answers.Message] = []
+        lib.vram_parse(self._handle, kind, text, len(text), path.encode(), _collect, ffi.new_handle(said))
+        return said
+
+    def answer_for(self, said: Sequence[answers.Message]) -> None:
+        """Raises what was an error of `said`; the rest are warnings."""
+        errors = tuple(m for m in said if m.code != "ok")
+        for message in said:
+            if not errors:
+                warnings.warn(str(message), VramWarning, stacklevel=_outside())
+        if errors:
+            raise MemoryError(errors[0].text) if errors[0].code == "no-memory" else VramError(errors[0], errors)
 
     def read_config(self, tree: Mapping[str, Any], name: str = "config.json") -> Estimator:
         """Reads a Hugging Face config as a mapping: json.load of a config.json, or `model.config.to_dict()`."""
         kept = [(ffi.new("char[]", key.encode()), ffi.new("char[]", value)) for key, value in _pairs(tree)]
         pairs = ffi.new("struct vram_pair[]", [{"key": key, "value": value} for key, value in kept])
-        errors: list[answers.Message] = []
-        context = ffi.new_handle(errors)
-        self._check(lib.vram_parse_pairs(self._handle, lib.VRAM_KIND_HF, pairs, len(kept), name.encode(), _collect,
-                                         context), tuple(errors))
+        said: list[answers.Message] = []
+        lib.vram_parse_pairs(self._handle, lib.VRAM_KIND_HF, pairs, len(kept), name.encode(), _collect, ffi.new_handle(said))
+        self.answer_for(said)
         return self
 
     # ---- answers
@@ -170,7 +198,7 @@ class Estimator:
     def segments(self, moment: str | int = "growth") -> answers.Segments:
         """The allocator's segments: at "peak", "growth" or "end", or after the event of a number."""
         names = {"peak": lib.VRAM_MOMENT_PEAK, "growth": lib.VRAM_MOMENT_GROWTH, "end": lib.VRAM_MOMENT_END}
-        if isinstance(moment, str) and moment not in names:
+        if moment not in names and (isinstance(moment, str) or moment < 0):
             raise ValueError(f"{moment!r} is no moment: {', '.join(names)}, or the number of an event")
         event = 0 if isinstance(moment, str) else moment
         return self._answer("vram_segments", answers.Segments, names.get(moment, lib.VRAM_MOMENT_EVENT), event)
@@ -301,6 +329,11 @@ def segments(source: Any = None, moment: str | int = "growth", **fields: Value) 
 def advise(source: Any = None, **fields: Value) -> answers.Advice:
     """What to change in a run that does not fit."""
     return Estimator(source, **fields).advise()
+
+
+def compare(source: Any = None, **fields: Value) -> answers.Comparison:
+    """The peak of a run beside the formulas of others."""
+    return Estimator(source, **fields).compare()
 
 
 def explain_oom(message: str, source: Any = None, **fields: Value) -> answers.Oom:

@@ -30,6 +30,8 @@ static struct book read_config(struct tree *t)
     t->title = kind_text(old, "title");
     t->description = kind_text(old, "description");
     t->source_language = kind_text(old, "language");
+    kind_put_values(t, &t->values, STR("book."), kind_get(old, "variables"));
+    t->values_are = t->values.count ? VALUES_BOOK : VALUES_NOTHING;
     return (struct book){.root = kind_path(t, or_else(values[0], ".")),
                          .readme = or_else(values[1], "README.md"),
                          .summary = or_else(values[2], "SUMMARY.md"),

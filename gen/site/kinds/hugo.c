@@ -257,6 +257,71 @@ static enum md_slug slugs_of(const struct configs *c)
     return str_eq_nocase(type, STR("blackfriday")) ? MD_SLUG_BLACKFRIDAY : MD_SLUG_GITHUB;
 }
 
+static void put_params(struct tree *t, str prefix, const struct yaml_node *params)
+{
+    struct map all = {0};
+    kind_put_values(t, &all, prefix, params);
+    for (size_t i = 0; i < all.count; i++) {
+        buf lower = BUF_INIT;
+        str name = all.entries[i].key;
+        buf_str(&lower, str_slice(name, 0, prefix.len));
+        for (size_t k = prefix.len; k < name.len; k++)
+            buf_char(&lower, ascii_lower(name.ptr[k]));
+        void **value = map_put(&t->values, t->a, buf_view(&lower), NULL);
+        if (!*value)
+            *value = all.entries[i].value;
+        buf_free(&lower);
+    }
+}
+
+// What pages name by {{< param "key" >}}, whatever its letters' case; that of a language by its tag
+// in front.
+static void read_params(struct tree *t, const struct configs *c)
+{
+    const struct yaml_node *l = c->languages;
+    for (size_t i = 0; i < c->count; i++)
+        put_params(t, STR_NONE, get_in(&c->items[i], "params"));
+    for (size_t i = 0; l && l->kind == YAML_MAP && i < l->count; i++)
+        put_params(t, arena_join(t->a, l->pairs[i].key->text, STR(" "), STR_NONE),
+                   kind_get(l->pairs[i].value, "params"));
+    t->values_are = VALUES_PARAM;
+}
+
+// Whether a shortcode puts in the file that its argument names: by os.ReadFile, as a resource, or
+// by a partial that is called so.
+static bool is_reader(str text)
+{
+    static const str marks[] = {STR("readFile"), STR("os.ReadFile"), STR("resources.Get"),
+                                STR("partial \"include")};
+    bool found = false;
+    for (size_t i = 0; i < sizeof marks / sizeof *marks && !found; i++)
+        found = str_search(text, marks[i]) < text.len;
+    return found && str_search(text, STR(".Get ")) < text.len;
+}
+
+// Those of the tree, and three of modules that are no part of it, where the tree has none of the
+// name. Sources: docsy.dev/docs/content/shortcodes, "Include external files";
+// mcshelby.github.io/hugo-theme-relearn/shortcodes/include; solo-io/docs-theme-extras, "reuse".
+static void read_readers(struct tree *t)
+{
+    static const char *const folders[] = {"layouts/shortcodes", "layouts/_shortcodes"};
+    static const str known[] = {STR("readfile"), STR("include"), STR("reuse")};
+    struct map own = {0};
+    for (size_t k = 0; k < sizeof folders / sizeof *folders; k++) {
+        str *names, folder = kind_path(t, str_c(folders[k]));
+        for (size_t i = 0, n = kind_files(t, folder, &names); i < n; i++) {
+            str name = str_slice(names[i], 0, str_find(names[i], '.'));
+            map_put(&own, t->a, name, NULL);
+            if (is_reader(kind_file(t, kind_join(t, folder, names[i]))))
+                map_put(&t->readers, t->a, name, NULL);
+        }
+    }
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!map_has(&own, known[i]))
+            map_put(&t->readers, t->a, known[i], NULL);
+    t->includes = INCLUDE_HUGO;
+}
+
 void hugo_read(struct tree *t)
 {
     struct configs c = {0};
@@ -270,6 +335,8 @@ void hugo_read(struct tree *t)
     read_content(t, &c);
     read_permalinks(t, get(&c, "permalinks"));
     read_cascade(t, get(&c, "cascade"));
+    read_params(t, &c);
+    read_readers(t);
     kind_static(t, kind_path(t, STR("static")));
     t->title = text(&c, "title");
     if (!t->title.len)

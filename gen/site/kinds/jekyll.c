@@ -180,19 +180,6 @@ static void read_plugin(struct tree *t, str name)
     t->emoji = t->emoji || str_eq(name, STR("jemoji"));
 }
 
-// The words of a language by their keys, "home.title".
-static void read_texts(struct tree *t, str above, const struct yaml_node *map, int depth)
-{
-    for (size_t i = 0; map && map->kind == YAML_MAP && i < map->count && depth < 8; i++) {
-        const struct yaml_node *value = map->pairs[i].value;
-        str key = arena_join(t->a, above, map->pairs[i].key->text, STR_NONE);
-        if (value->kind == YAML_SCALAR)
-            *map_put(&t->texts, t->a, key, NULL) = (void *)(uintptr_t)&value->text;
-        else
-            read_texts(t, arena_join(t->a, key, STR("."), STR_NONE), value, depth + 1);
-    }
-}
-
 // jekyll-multiple-languages-plugin: what is translated lies in _i18n/LANG, and in _i18n/LANG.yml by
 // keys. The first language is that of the pages themselves.
 static void read_languages(struct tree *t, const struct yaml_node *list)
@@ -210,7 +197,7 @@ static void read_languages(struct tree *t, const struct yaml_node *list)
         t->source_language = t->roots[0].language = tag;
         kind_include(t, folder);
         if (kind_has(t, words))
-            read_texts(t, STR_NONE, kind_values(t, words), 0);
+            kind_put_values(t, &t->texts, STR_NONE, kind_values(t, words));
     }
 }
 
@@ -229,6 +216,21 @@ static str title_of(struct tree *t, const struct yaml_node *config)
     return title.len ? title : kind_text(config, "name");
 }
 
+// What pages name by {{ site.key }}. Links that begin with the site's own address are read as such.
+static void read_values(struct tree *t, const struct yaml_node *config)
+{
+    struct map all = {0};
+    kind_put_values(t, &all, STR("site."), config);
+    for (size_t i = 0; i < all.count; i++) {
+        str name = all.entries[i].key;
+        if (!str_eq(name, STR("site.url")) && !str_eq(name, STR("site.baseurl")))
+            *map_put(&t->values, t->a, name, NULL) = all.entries[i].value;
+    }
+    str folder = kind_text(config, "data_dir");
+    t->values_are = VALUES_LIQUID;
+    t->data_folder = kind_path(t, folder.len ? folder : STR("_data"));
+}
+
 void jekyll_read(struct tree *t)
 {
     const struct yaml_node *c = t->config.len ? kind_values(t, t->config_name) : NULL;
@@ -243,6 +245,7 @@ void jekyll_read(struct tree *t)
     for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++)
         ignore(t, str_c(left_out[i]));
     read_list(t, kind_get(c, "exclude"), ignore);
+    read_values(t, c);
     str processor = kind_text(c, "markdown");
     if (!processor.len || str_eq_nocase(processor, STR("kramdown")))
         t->includes = INCLUDE_KRAMDOWN;

@@ -96,8 +96,8 @@ struct tree_word {
     str language, title, words;
 };
 
-// How pages name files whose lines are to stand in their place; the last two are no lines of files,
-// but shapes that are put in.
+// How pages name files whose lines are to stand in their place; MDX and kramdown are no lines of
+// files, but shapes that are put in.
 enum tree_includes {
     INCLUDE_NOTHING,
     INCLUDE_SNIPPETS,
@@ -106,6 +106,16 @@ enum tree_includes {
     INCLUDE_GITBOOK,
     INCLUDE_MDX,
     INCLUDE_KRAMDOWN,
+    INCLUDE_HUGO,
+};
+
+// How pages name values that are written elsewhere in the tree.
+enum tree_values {
+    VALUES_NOTHING,
+    VALUES_LIQUID,  // {{ site.title }}, {{ page.version }}, {{ site.data.links.home }}
+    VALUES_MACROS,  // {{ version }}: of the settings, or of the page
+    VALUES_BOOK,    // {{ book.version }}: of the settings alone
+    VALUES_PARAM,   // {{< param "version" >}}
 };
 
 struct tree {
@@ -148,7 +158,11 @@ struct tree {
     str include_root;  // of paths that begin with @/ or ~/
     str *appended;     // files that are included at the end of every page
     size_t appended_count, appended_cap;
-    struct map texts;       // key -> str *: words of the source's language that pages name
+    struct map texts;  // key -> str *: words of the source's language that pages name
+    enum tree_values values_are;
+    struct map values;      // name -> str *: what settings say, as pages name it
+    str data_folder;        // of files of data, whose values pages name; "" without
+    struct map readers;     // names of shortcodes that put in the file that they name
     str home;               // the file that is the start page; "" for the index of the folder
     bool fallback;          // pages without a translation are shown in the source language
     bool needs_source;      // a translation without its source is no page

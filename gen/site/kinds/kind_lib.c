@@ -10,7 +10,7 @@
 #include "gen/base/path.h"
 #include "gen/text/front_toml.h"
 
-enum { CONFIG_BYTES = 4 << 20 };
+enum { CONFIG_BYTES = 4 << 20, DEEPEST_VALUE = 8, MOST_VALUES = 20000 };
 
 static str full_path(const struct tree *t, str path, arena *a)
 {
@@ -141,6 +141,25 @@ const struct yaml_node *kind_get(const struct yaml_node *map, const char *path)
     while (map && str_cut(&rest, '.', &key))
         map = kind_value(map, key);
     return map;
+}
+
+static void put_values(struct tree *t, struct map *values, str prefix, const struct yaml_node *map,
+                       int depth)
+{
+    bool is_map = map && map->kind == YAML_MAP && depth < DEEPEST_VALUE;
+    for (size_t i = 0; is_map && i < map->count && values->count < MOST_VALUES; i++) {
+        const struct yaml_node *value = map->pairs[i].value;
+        str key = arena_join(t->a, prefix, map->pairs[i].key->text, STR_NONE);
+        if (value->kind == YAML_SCALAR && !yaml_is_null(value))
+            *map_put(values, t->a, key, NULL) = (void *)(uintptr_t)&value->text;
+        else
+            put_values(t, values, arena_join(t->a, key, STR("."), STR_NONE), value, depth + 1);
+    }
+}
+
+void kind_put_values(struct tree *t, struct map *values, str prefix, const struct yaml_node *map)
+{
+    put_values(t, values, prefix, map, 0);
 }
 
 str kind_trim_slashes(str s)

@@ -41,6 +41,10 @@ const struct yaml_node *kind_value(const struct yaml_node *map, str key);
 str kind_trim_slashes(str address);  // at both ends
 bool kind_true(const struct yaml_node *map, const char *path, bool otherwise);
 
+// The words and numbers below a map by their paths, "params.version", behind a prefix; more than
+// 20,000 of a tree are not kept.
+void kind_put_values(struct tree *t, struct map *values, str prefix, const struct yaml_node *map);
+
 bool obsidian_is_linked(struct tree *t);  // whether its notes say that it is a vault
 // The folders that hold books of mdBook, sorted.
 size_t mdbook_books(struct tree *t, str **folders);

@@ -277,6 +277,32 @@ static void read_projects(struct tree *t, str docs, str above, str source)
     t->source_language = source;
 }
 
+// The plugin of macros names what "extra" says as it is, and files of include_yaml by their keys.
+// Source: mkdocs-macros-plugin.readthedocs.io/en/latest/pages, "Manipulating variables".
+static void read_macros(struct tree *t, const struct yaml_node *config,
+                        const struct yaml_node *macros)
+{
+    const struct yaml_node *files = kind_get(macros, "include_yaml");
+    if (!macros || kind_get(macros, "j2_variable_start_string"))
+        return;
+    t->values_are = VALUES_MACROS;
+    kind_put_values(t, &t->values, STR("config."), config);
+    kind_put_values(t, &t->values, STR_NONE, kind_get(config, "extra"));
+    for (size_t i = 0; files && i < files->count; i++) {
+        bool list = files->kind == YAML_LIST;
+        const struct yaml_node *file = list ? files->items[i] : files->pairs[i].value;
+        str name = STR_NONE;
+        if (!list)
+            name = files->pairs[i].key->text;
+        else if (file->kind == YAML_MAP && file->count)
+            name = file->pairs[0].key->text, file = file->pairs[0].value;
+        if (name.len)
+            name = arena_join(t->a, name, STR("."), STR_NONE);
+        if (file->kind == YAML_SCALAR)
+            kind_put_values(t, &t->values, name, kind_values(t, kind_path(t, file->text)));
+    }
+}
+
 void mkdocs_read(struct tree *t)
 {
     const struct yaml_node *c = t->config.len ? kind_values(t, t->config_name) : NULL, *base = NULL;
@@ -320,6 +346,7 @@ void mkdocs_read(struct tree *t)
     kind_redirects(t,
                    kind_get(entry_of(kind_get(c, "plugins"), STR("redirects")), "redirect_maps"));
     t->hooks = kind_get(c, "hooks") != NULL;
+    read_macros(t, c, entry_of(kind_get(c, "plugins"), STR("macros")));
     str theme = kind_text(c, "theme.custom_dir");
     if (theme.len)
         t->overlay = kind_path(t, theme);

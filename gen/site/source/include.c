@@ -13,9 +13,11 @@
 #include "gen/site/source/hero.h"
 #include "gen/site/source/include_body.h"
 #include "gen/site/source/include_mark.h"
+#include "gen/site/source/include_shortcode.h"
+#include "gen/site/source/include_value.h"
 #include "gen/site/source/scan.h"
 
-enum { DEEPEST = 8, LONGEST_RULE = 120 };
+enum { DEEPEST = 8, LONGEST_RULE = 120, MOST_FILES = 10000, MOST_PUT = 20000 };
 
 static const char missing[] = "which is not there";
 
@@ -36,7 +38,10 @@ void include_put_made(struct including *g, const struct include_source *s, size_
 
 void include_put(struct including *g, const struct include_source *s, size_t from, size_t to)
 {
-    if (from < to)
+    bool front = s->text.ptr == g->page.text.ptr && from < g->body;
+    if (from < to && g->tree->values_are != VALUES_NOTHING && !front)
+        include_put_values(g, s, from, to);
+    else if (from < to)
         include_put_made(g, s, from, str_slice(s->text, from, to));
 }
 
@@ -49,7 +54,7 @@ static void refuse(struct including *g, const struct include_source *s, size_t a
 }
 
 // A path below the content folder; "" when it is none.
-static str join(struct including *g, str folder, str path)
+str include_join(struct including *g, str folder, str path)
 {
     buf joined = BUF_INIT, out = BUF_INIT;
     buf_printf(&joined, "%.*s/%.*s", STR_ARG(folder), STR_ARG(path));
@@ -68,16 +73,11 @@ static bool is_hidden(const struct tree *t, str path)
     return path.len && (path.ptr[0] == '.' || str_search(path, STR("/.")) < path.len);
 }
 
-// Reads a file below the content folder. NULL, or why it is none.
-static const char *read_file(struct including *g, str path, struct include_source *out)
+static const char *read_now(struct including *g, str path, struct include_source *out)
 {
     struct beneath b;
     struct stat st;
     buf bytes = BUF_INIT;
-    if (!path.len)
-        return "which is outside of the tree";
-    if (is_hidden(g->tree, path))
-        return "which is hidden";
     if (!beneath_place(g->root, path, false, &b))
         return errno == ELOOP || errno == ENOTDIR ? "which is behind a symbolic link" : missing;
     int fd = openat(b.folder, b.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -98,6 +98,32 @@ static const char *read_file(struct including *g, str path, struct include_sourc
     return why;
 }
 
+// What a page asked for once, and why it is none.
+struct asked {
+    struct include_source in;
+    const char *why;
+};
+
+// Reads a file below the content folder. NULL, or why it is none.
+const char *include_read_file(struct including *g, str path, struct include_source *out)
+{
+    bool is_new;
+    if (!path.len)
+        return "which is outside of the tree";
+    if (is_hidden(g->tree, path))
+        return "which is hidden";
+    void **kept = map_put(&g->files, g->a, path, &is_new);
+    struct asked *x = *kept;
+    if (is_new) {
+        *kept = x = arena_new(g->a, struct asked, 1);
+        x->why = g->files.count > MOST_FILES ? "since the page has too many"
+                                             : read_now(g, arena_str(g->a, path), &x->in);
+    }
+    if (!x->why)
+        *out = x->in;
+    return x->why;
+}
+
 // The file of a path in the tree's own folders for it, or beside the file that names it.
 const char *include_find_file(struct including *g, const struct include_source *s, str path,
                               struct include_source *out)
@@ -106,12 +132,14 @@ const char *include_find_file(struct including *g, const struct include_source *
     const char *why = missing;
     if (str_search(path, STR("://")) < path.len)
         return "which is an address: nothing is fetched";
+    if (t->includes == INCLUDE_HUGO)
+        return include_read_file(g, path, out);
     for (size_t i = 0; i < t->include_count; i++) {
         str folder = t->include_folders[i];
-        const char *own = read_file(g, join(g, folder, path), out);
+        const char *own = include_read_file(g, include_join(g, folder, path), out);
         if (own &&
             (str_eq(folder, path) || str_ends(folder, arena_join(g->a, STR("/"), path, STR_NONE))))
-            own = read_file(g, folder, out);  // base_path may name a file
+            own = include_read_file(g, folder, out);  // base_path may name a file
         if (!own)
             return NULL;
         why = why == missing ? own : why;
@@ -119,24 +147,28 @@ const char *include_find_file(struct including *g, const struct include_source *
     if (t->include_count)
         return why;
     if (t->includes == INCLUDE_MDX && str_starts(path, STR("@site/")))
-        return read_file(g, join(g, t->folder, str_slice(path, 6, path.len)), out);
+        return include_read_file(g, include_join(g, t->folder, str_slice(path, 6, path.len)), out);
     const struct tree_root *book = t->includes == INCLUDE_GITBOOK && str_starts(path, STR("/"))
                                        ? tree_root_of(t, s->path)
                                        : NULL;
     if (book && book->folder.len)  // of a language
-        return read_file(g, join(g, book->folder, path), out);
+        return include_read_file(g, include_join(g, book->folder, path), out);
     if (t->includes == INCLUDE_MDX && str_starts(path, STR("/")))
-        return read_file(g, join(g, t->folder, path), out);
+        return include_read_file(g, include_join(g, t->folder, path), out);
     for (size_t i = 0; i < t->alias_count; i++)
         if (str_starts(path, t->aliases[i].from))
-            return read_file(
-                g, join(g, t->aliases[i].to, str_slice(path, t->aliases[i].from.len, path.len)),
+            return include_read_file(
+                g,
+                include_join(g, t->aliases[i].to,
+                             str_slice(path, t->aliases[i].from.len, path.len)),
                 out);
     if (str_starts(path, STR("@/")) || str_starts(path, STR("~/")))
-        return read_file(g, join(g, t->include_root, str_slice(path, 2, path.len)), out);
+        return include_read_file(g, include_join(g, t->include_root, str_slice(path, 2, path.len)),
+                                 out);
     if (str_starts(path, STR("@")))  // a folder of VuePress's configuration, by its own name
-        return read_file(g, join(g, t->include_root, str_slice(path, 1, path.len)), out);
-    return read_file(g, join(g, path_folder(s->path), path), out);
+        return include_read_file(g, include_join(g, t->include_root, str_slice(path, 1, path.len)),
+                                 out);
+    return include_read_file(g, include_join(g, path_folder(s->path), path), out);
 }
 
 size_t include_line_end(str s, size_t at)
@@ -152,7 +184,9 @@ str include_line_at(str s, size_t at)
 
 size_t include_behind_front(str text)
 {
-    size_t end = str_starts(text, STR("---\n")) ? str_search(text, STR("\n---\n")) : text.len;
+    size_t end = str_starts(text, STR("---\n"))   ? str_search(text, STR("\n---\n"))
+                 : str_starts(text, STR("+++\n")) ? str_search(text, STR("\n+++\n"))
+                                                  : text.len;
     return end < text.len ? end + 5 : 0;
 }
 
@@ -178,8 +212,8 @@ static bool find_lines(const struct including *g, str text, const struct include
 {
     bool found = !m->name.len, open = false, begins;
     str name;
-    size_t at =
-        g->tree->includes == INCLUDE_VITEPRESS && !m->fenced ? include_behind_front(text) : 0;
+    bool page = g->tree->includes == INCLUDE_VITEPRESS || g->tree->includes == INCLUDE_HUGO;
+    size_t at = page && !m->fenced ? include_behind_front(text) : 0;
     *from = *to = text.len;
     for (size_t number = 1; at < text.len; at = include_line_end(text, at), number++) {
         bool mark = m->name.len &&
@@ -233,7 +267,7 @@ static void include(struct including *g, const struct include_source *s, size_t 
     struct include_source in;
     size_t from, to, limit = g->site->settings.max_page_bytes;
     const char *why = g->depth >= DEEPEST ? "more than 8 files deep" : NULL;
-    if (!why && g->out.len > limit)
+    if (!why && (g->out.len > limit || g->put++ > MOST_PUT))
         why = "which makes the page too large";
     if (!why)
         why = include_find_file(g, s, m->path, &in);
@@ -249,9 +283,10 @@ static void include(struct including *g, const struct include_source *s, size_t 
         include_put_fence(g, s, at, include_extension_of(in.path), ticks, indent);
         include_put_made(g, s, at, STR("\n"));
     }
-    g->depth++;
+    str arguments = g->arguments;
+    g->depth++, g->arguments = m->arguments;
     include_put_lines(g, &in, from, to, indent);
-    g->depth--;
+    g->depth--, g->arguments = arguments;
     if (m->fenced) {
         include_put_made(g, s, at, STR("\n"));
         include_put_fence(g, s, at, STR_NONE, ticks, indent);
@@ -277,6 +312,13 @@ static size_t include_block(struct including *g, const struct include_source *s,
     return to;
 }
 
+static bool next_mark(struct including *g, const struct include_source *s, str line,
+                      struct include_mark *m)
+{
+    return g->tree->includes == INCLUDE_HUGO ? include_next_shortcode(g, s, line, m)
+                                             : include_next(g->tree->includes, line, m);
+}
+
 // A line with the marks of files in it. Where the next line is.
 static size_t put_line(struct including *g, const struct include_source *s, size_t at, size_t to,
                        str indent)
@@ -284,8 +326,7 @@ static size_t put_line(struct including *g, const struct include_source *s, size
     size_t end = include_line_end(s->text, at);
     struct include_mark m;
     bool begun = false;
-    for (end = end < to ? end : to;
-         include_next(g->tree->includes, str_slice(s->text, at, end), &m); at += m.end) {
+    for (end = end < to ? end : to; next_mark(g, s, str_slice(s->text, at, end), &m); at += m.end) {
         str before = str_slice(s->text, at, at + m.start), deeper = indent;
         if (m.indents)  // blanks in front of the mark are in front of each line
             deeper = arena_join(g->a, indent, before, STR_NONE);
@@ -373,12 +414,15 @@ static bool may_include(const struct site *site, str text)
 {
     static const str parts[] = {STR(".mdx\""), STR(".mdx'"),    STR(".md\""),
                                 STR(".md'"),   STR(".astro\""), STR(".astro'")};
-    static const str marks[] = {
-        [INCLUDE_SNIPPETS] = STR("8<-"),        [INCLUDE_MDBOOK] = STR("{{#"),
-        [INCLUDE_VITEPRESS] = STR("@include:"), [INCLUDE_GITBOOK] = STR("include"),
-        [INCLUDE_MDX] = STR("<Code"),           [INCLUDE_KRAMDOWN] = STR("|")};
+    static const str marks[] = {[INCLUDE_SNIPPETS] = STR("8<-"),
+                                [INCLUDE_MDBOOK] = STR("{{#"),
+                                [INCLUDE_VITEPRESS] = STR("@include:"),
+                                [INCLUDE_GITBOOK] = STR("include"),
+                                [INCLUDE_MDX] = STR("<Code"),
+                                [INCLUDE_KRAMDOWN] = STR("|"),
+                                [INCLUDE_HUGO] = STR("{{")};
     enum tree_includes how = site->tree->includes;
-    if (hero_may(site->tree, text))
+    if (hero_may(site->tree, text) || include_may_name(site->tree, text))
         return true;
     if (how == INCLUDE_NOTHING)
         return false;
@@ -404,6 +448,8 @@ void include_text(const struct site *site, str source, str own, arena *a, struct
     struct including g = {
         .site = site,
         .tree = site->tree,
+        .page = s,
+        .body = include_behind_front(s.text),
         .root = open(site->settings.content_dir.ptr, O_PATH | O_DIRECTORY | O_CLOEXEC),
         .out = BUF_INIT,
         .a = a,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "gen/site/source/include_mdx.h"
+#include "gen/site/source/include_value.h"
 
 enum { MOST_COLUMNS = 100, DEEPEST_PART = 8 };
 
@@ -281,7 +282,7 @@ static bool put_translated(struct including *g, const struct include_source *s, 
     struct include_source in;
     str line = include_line_at(s->text, at);
     size_t end, done = 0;
-    str file = translated(str_trim(line), "tf", "translate_file", &end);
+    str file = include_expand(g, s, translated(str_trim(line), "tf", "translate_file", &end));
     if (file.len && !include_find_file(g, s, file, &in)) {
         include_put(g, &in, include_behind_front(in.text), in.text.len);
         include_put_made(g, s, at, STR("\n"));
@@ -289,8 +290,8 @@ static bool put_translated(struct including *g, const struct include_source *s, 
     }
     for (size_t i = 0; i < line.len && g->tree->texts.count; i++) {
         i += str_search(str_slice(line, i, line.len), STR("{%"));
-        const str *words = map_get(
-            &g->tree->texts, translated(str_slice(line, i, line.len), "t", "translate", &end));
+        str key = translated(str_slice(line, i, line.len), "t", "translate", &end);
+        const str *words = map_get(&g->tree->texts, include_expand(g, s, key));
         if (!words || i >= line.len)
             continue;
         include_put(g, s, at + done, at + i);

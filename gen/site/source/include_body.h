@@ -20,6 +20,15 @@ struct including {
     size_t count, cap;
     unsigned depth;
     size_t searched;  // for listings of MDX
+    struct include_source page;
+    size_t body;                    // where the page's text begins
+    struct map files;               // path -> what was read, or why nothing was
+    size_t put;                     // files that were put in
+    const struct yaml_node *front;  // the page's, once it was needed
+    bool front_read;
+    struct map data;  // path -> const struct yaml_node *: files whose values were needed
+    str arguments;    // of the shortcode that puts in what is being put
+    bool raw;         // within {% raw %}
     arena *a;
     struct diag *d;
 };
@@ -47,6 +56,11 @@ void include_put_fence(struct including *g, const struct include_source *s, size
 // Reads the file that a page names. NULL, or why it is none.
 const char *include_find_file(struct including *g, const struct include_source *s, str path,
                               struct include_source *out);
+
+// The same of a path below the content folder.
+const char *include_read_file(struct including *g, str path, struct include_source *out);
+// A path below the content folder; "" when it climbs out.
+str include_join(struct including *g, str folder, str path);
 
 // The body of a page of MDX, whose listings become fences.
 void include_put_mdx(struct including *g, const struct include_source *s, size_t at);

@@ -228,7 +228,7 @@ bool include_next(enum tree_includes how, str line, struct include_mark *m)
         return next_snippet(line, m);
     if (how == INCLUDE_GITBOOK)
         return next_gitbook(line, m);
-    if (how >= INCLUDE_MDX)
+    if (how >= INCLUDE_MDX || how == INCLUDE_NOTHING)
         return false;  // components may be longer than a line
     return how == INCLUDE_MDBOOK ? next_mdbook(line, m) : next_vitepress(line, m);
 }
@@ -253,7 +253,7 @@ bool include_section(enum tree_includes how, str line, bool *begins, str *name)
     } marks[] = {[INCLUDE_SNIPPETS] = {STR("- [start:"), STR("- [end:")},
                  [INCLUDE_MDBOOK] = {STR("ANCHOR:"), STR("ANCHOR_END:")},
                  [INCLUDE_VITEPRESS] = {STR("#region "), STR("#endregion")}};
-    if (how >= INCLUDE_GITBOOK ||
+    if (how >= INCLUDE_GITBOOK || how == INCLUDE_NOTHING ||
         (how == INCLUDE_SNIPPETS && str_search(line, STR("8<-")) == line.len))
         return false;
     *begins = name_behind(line, marks[how].begin, name);

@@ -86,7 +86,9 @@ static bool is_word(str s)
     return s.len > 0;
 }
 
-// "#Start" on GitHub leads to the heading whose id is start, where nothing is called Start.
+// "#Start" on GitHub leads to the heading whose id is start, where nothing is called Start: its
+// script looks for user-content- and the fragment in lower case. SRC: rsc/markdown issue 19 (any
+// casing leads there); derekr/drk.wtf app/scripts/hashchange.js, which does as GitHub's.
 static str in_lower_case(const struct page_work *h, str anchor)
 {
     const struct site *site = h->r->site;

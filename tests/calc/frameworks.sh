@@ -80,6 +80,25 @@ words_of() {
     done
 }
 
+# results_as_workspaces <traces: the workspaces that are freed later than in the next line. A product frees what it borrows
+# before it returns, a handle keeps its own for ever: the others are results of a workspace's size.
+results_as_workspaces() {
+    awk '$1 == "a" && $6 == "workspace" { borrowed[$2] = NR }
+        $1 == "f" && $2 in borrowed && NR != borrowed[$2] + 1 { print "allocation " $2 }
+        $1 == "f" { delete borrowed[$2] }'
+}
+if [ "$(printf 'a 1 9 addmm fwd workspace -\na 2 9 addmm fwd workspace -\nf 2\nf 1\n' | results_as_workspaces)" = "allocation 1" ]; then
+    echo "ok a result that is taken for a workspace is seen"
+else
+    status=1
+    echo "not ok a result that is taken for a workspace is seen"
+fi
+for trace in "$traces"/*.txt.gz; do
+    [ -z "${NAME:-}" ] || continue
+    wrong=$(gzip -dc "$trace" | results_as_workspaces | head -n 1)
+    [ -z "$wrong" ] || { status=1; echo "not ok $(basename "$trace"): $wrong is no workspace"; }
+done
+
 grep -v '^#' "$table" | sed 1d >"$work/cases"
 while IFS='	' read -r name words slack cause environments; do
     [ -z "${NAME:-}" ] || [ "$NAME" = "$name" ] || continue

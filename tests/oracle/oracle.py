@@ -107,13 +107,14 @@ def categorized(lines):
         else:
             died[word[1]] = (at, now)
         phases.append(now)
-    for line in lines:
+    for at, line in enumerate(lines):
         word = line.split()
         if word[0] == "a" and word[5] == "-":
             _, number, size, op, born, _, module = word
-            end = died.get(number, (None, "never"))[1]
+            freed, end = died.get(number, (None, "never"))
             matmul = any(m in op for m in ("mm", "linear", "matmul", "bmm", "einsum"))
-            if matmul and int(size) in WORKSPACES and (end == "never" or op.endswith("addmm") and end == born):
+            at_once = op.endswith("addmm") and freed == at + 1  # a product's own result outlives what it is made with
+            if matmul and int(size) in WORKSPACES and (end == "never" or at_once):
                 kind = "workspace"
             elif "_to_copy" in op and born.startswith("fwd") and end != born:
                 kind = "cast"

@@ -14,8 +14,6 @@
 #include "gen/base/fs.h"
 #include "gen/base/path.h"
 
-enum { OPEN_FOLDERS = 400 };
-
 // A disk that is full, or may not be written to, is one message about the output and not one about
 // each file.
 bool emit_failed(struct emit *e, str path)
@@ -107,11 +105,9 @@ bool emit_begin(struct emit *e, str output, bool fresh, struct diag *d)
 
 void emit_end(struct emit *e)
 {
-    for (size_t i = 0; i < e->folders.count; i++) {
-        int *fd = e->folders.entries[i].value;
-        if (fd)
-            close(*fd);
-    }
+    for (size_t i = 0; i < e->open_count; i++)
+        close(e->open[i]->fd);
+    e->open_count = 0;
     if (e->root >= 0) {
         beneath_clear(e->root, EMIT_UNFINISHED);
         close(e->root);
@@ -122,6 +118,24 @@ void emit_end(struct emit *e)
     e->root = e->parent = -1;
     arena_free(&e->arena);
     e->folders = (struct map){0};
+}
+
+// Keeps a folder open, in the place of the one that was not used for longest.
+static void keep_open(struct emit *e, struct emit_folder *f, int fd)
+{
+    size_t place = 0;
+    f->fd = fd;
+    f->used = ++e->clock;
+    if (e->open_count < EMIT_FOLDERS) {
+        e->open[e->open_count++] = f;
+        return;
+    }
+    for (size_t i = 1; i < EMIT_FOLDERS; i++)
+        if (e->open[i]->used < e->open[place]->used)
+            place = i;
+    close(e->open[place]->fd);
+    e->open[place]->fd = -1;
+    e->open[place] = f;
 }
 
 bool emit_folder_of(struct emit *e, str url)
@@ -137,14 +151,26 @@ bool emit_folder_of(struct emit *e, str url)
     int fd = beneath_folder(e->root, folder, true);
     if (fd < 0)
         return emit_failed(e, folder);
-    if (e->folders.count > OPEN_FOLDERS) {
-        close(fd);
-        return true;
-    }
-    int *kept = arena_new(&e->arena, int, 1);
-    *kept = fd;
-    *slot = kept;
+    struct emit_folder *f = arena_new(&e->arena, struct emit_folder, 1);
+    *slot = f;
+    keep_open(e, f, fd);
     return true;
+}
+
+// The descriptor of a folder that was made; -1 when it cannot be opened, or was not. The pages of a
+// document are in as many folders as there are languages, again and again.
+static int open_folder(struct emit *e, str folder)
+{
+    struct emit_folder *f = map_get(&e->folders, folder);
+    if (!f)
+        return -1;
+    if (f->fd < 0) {
+        int fd = beneath_folder(e->root, folder, false);
+        if (fd >= 0)
+            keep_open(e, f, fd);
+    }
+    f->used = ++e->clock;
+    return f->fd;
 }
 
 void emit_work_path(const struct emit *e, str url, buf *out)
@@ -159,9 +185,9 @@ void emit_work_path(const struct emit *e, str url, buf *out)
 static int create(struct emit *e, str url)
 {
     str folder = e->fresh ? path_folder(url) : STR_NONE;
-    const int *fd = folder.len ? map_get(&e->folders, folder) : NULL;
-    if (fd)
-        return beneath_create(*fd, str_slice(url, folder.len + 1, url.len));
+    int fd = folder.len ? open_folder(e, folder) : -1;
+    if (fd >= 0)
+        return beneath_create(fd, str_slice(url, folder.len + 1, url.len));
     buf path = BUF_INIT;
     emit_work_path(e, url, &path);
     int created = beneath_create(e->root, buf_view(&path));

@@ -14,6 +14,13 @@ struct emit_file {
     bool is_new;
 };
 
+// A folder below the work folder: those used last stay open.
+struct emit_folder {
+    int fd;  // or -1
+    uint64_t used;
+};
+enum { EMIT_FOLDERS = 400 };  // that are open at once
+
 struct emit {
     str output;  // the site's folder, as messages name it
     bool fresh;
@@ -22,7 +29,10 @@ struct emit {
     const char *work;  // of the folder beside it that files are written to now
     int root;          // of work; -1: nothing has begun
     arena arena;
-    struct map folders;      // path -> int *, open folders below root (fresh)
+    struct map folders;  // path -> struct emit_folder *, below root (fresh)
+    struct emit_folder *open[EMIT_FOLDERS];
+    size_t open_count;
+    uint64_t clock;          // counts uses
     struct foreign foreign;  // as emit_commit found it; of a fresh build only
     size_t removed_count;    // files of the last build that emit_commit took away
     struct diag *diag;

@@ -34,6 +34,7 @@ struct compiler {
     buf literal;      // static text that has not gone out yet
     size_t newlines;  // of source, that have not gone out yet
     bool line_start, failed;
+    bool page_is_hidden;  // "page" may be a local of the template from here on
     uint32_t once_number;
 };
 
@@ -236,9 +237,16 @@ static void compile_value(struct compiler *c, size_t open)
         template_token(str_slice(c->source, 0, c->at - 2), &first, &start) == LUA_TOKEN_END)
         fail(c, open, "{{ }} without a value", STR(""));
     put_newlines(c);
-    buf_printf(c->out, "%s((", names[emitter]);
-    put_pieces(c, &t, c->at);
-    buf_char(c->out, ')');
+    str code = t.pieces == 1 ? str_slice(c->source, t.code[0].from, t.code[0].to) : STR_NONE,
+        field = c->page_is_hidden ? STR_NONE : template_field(code);
+    if (field.len) {
+        buf_printf(c->out, "__f(\"%.*s\",%d", STR_ARG(field), (int)emitter);
+        put_lines(c, open, c->at);
+    } else {
+        buf_printf(c->out, "%s((", names[emitter]);
+        put_pieces(c, &t, c->at);
+        buf_char(c->out, ')');
+    }
     if (c->literal.len) {
         buf_char(c->out, ',');
         put_quoted(c->out, buf_view(&c->literal));
@@ -329,6 +337,13 @@ static bool statement_word(struct compiler *c, str word, size_t offset)
     return false;
 }
 
+// Where the word is not followed by a field it may be declared; and _ENV may be anything.
+static void note_page(struct compiler *c, str word, str rest)
+{
+    bool is_page = str_eq(word, STR("page")) && !str_starts(rest, STR("."));
+    c->page_is_hidden = c->page_is_hidden || is_page || str_eq(word, STR("_ENV"));
+}
+
 // Copies statements word by word: the end of a once block gets its bracket.
 static void put_statements(struct compiler *c, const struct tag *t)
 {
@@ -344,6 +359,8 @@ static void put_statements(struct compiler *c, const struct tag *t)
             done = at;
             bool is_field =
                 start > 0 && (piece.ptr[start - 1] == '.' || piece.ptr[start - 1] == ':');
+            if (kind == LUA_TOKEN_NAME && !is_field)
+                note_page(c, str_slice(piece, start, at), str_slice(piece, at, piece.len));
             if (kind == LUA_TOKEN_NAME && !is_field &&
                 statement_word(c, str_slice(piece, start, at), start))
                 buf_char(c->out, ')');
@@ -462,7 +479,7 @@ bool template_compile(str source, str file, uint32_t first_once, arena *a, struc
                          .line_start = true,
                          .once_number = first_once};
     *result = (struct template){0};
-    buf_lit(out, "local __s,__t,__p,__a,__u,__w,__q,__j,__v,__o,__i=... return function() ");
+    buf_lit(out, "local __s,__t,__p,__a,__u,__w,__q,__j,__v,__o,__i,__f=... return function() ");
     compile_all(&c);
     buf_lit(out, " end");
     result->once_count = c.once_number - first_once;

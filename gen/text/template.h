@@ -31,6 +31,8 @@ struct template
 //   js_value(value, before)   as a JavaScript literal
 //   once(scope, number, body) {% once "scope" %}
 //   include(name)
+//   field(name, how, before)  text(page.name, before) and so on by enum html_emitter: {{ page.name
+//   }}
 //
 // What *result points to lives in a. False after template-syntax.
 bool template_compile(str source, str file, uint32_t first_once, arena *a, struct diag *d,

@@ -73,3 +73,20 @@ enum lua_token template_token(str s, size_t *at, size_t *start)
         ++*at;
     return LUA_TOKEN_COMMENT;
 }
+
+str template_field(str code)
+{
+    size_t dots = 0, start, at = 5;
+    code = str_trim(code);
+    if (!str_starts(code, STR("page.")))
+        return STR_NONE;
+    for (;; dots++) {
+        size_t from = at;
+        if (template_token(code, &at, &start) != LUA_TOKEN_NAME || start != from)
+            return STR_NONE;
+        if (at == code.len)
+            return str_slice(code, 5, code.len);
+        if (code.ptr[at++] != '.' || dots == 1)
+            return STR_NONE;
+    }
+}

@@ -18,5 +18,7 @@ enum lua_token {
 // is LUA_TOKEN_OTHER, one byte at a time; LUA_TOKEN_UNFINISHED is a string or long comment without
 // its end.
 enum lua_token template_token(str source, size_t *at, size_t *start);
+// NAME, or NAME.PART, of code that is "page.NAME" or "page.NAME.PART" and nothing else; or "".
+str template_field(str code);
 
 #endif

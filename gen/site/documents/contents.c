@@ -210,14 +210,12 @@ uint64_t contents_hash(const struct site *site)
 }
 
 struct showing {
-    const struct site *site;
-    const struct language *language;
-    arena *arena;
     const struct contents_item *items;
     const uint32_t *children;
     uint32_t current;
-    struct contents_entry *out;
     size_t count, group;  // group: entries of one level at most
+    contents_show *show;
+    void *ctx;
 };
 
 static bool is_above(const struct showing *s, uint32_t item)
@@ -228,36 +226,40 @@ static bool is_above(const struct showing *s, uint32_t item)
     return false;
 }
 
-static str title_of(const struct showing *s, const struct contents_item *x)
+static str title_of(const struct site *site, const struct language *l,
+                    const struct contents_item *x, arena *a)
 {
-    const struct page *p = x->document ? nav_page(s->site, x->document, s->language) : NULL;
-    const str *words =
-        x->is_own && s->site->contents->words.count
-            ? map_get(&s->site->contents->words, word_key(s->language->tag, x->title, s->arena))
-            : NULL;
+    const struct page *p = x->document ? nav_page(site, x->document, l) : NULL;
+    const str *words = x->is_own && site->contents->words.count
+                           ? map_get(&site->contents->words, word_key(l->tag, x->title, a))
+                           : NULL;
     if (words)
         return *words;
-    if (x->is_own && (!p || s->language == s->site->source_language))
+    if (x->is_own && (!p || l == site->source_language))
         return x->title;
     return p ? p->label.len ? p->label : p->title : x->title;
 }
 
+bool contents_entry(const struct site *site, const struct language *l, uint32_t item, arena *a,
+                    struct contents_entry *out)
+{
+    const struct contents_item *x = &site->contents->items[item];
+    *out = (struct contents_entry){.title = title_of(site, l, x, a), .address = x->address};
+    if (x->document && nav_page(site, x->document, l))
+        out->url = nav_url(site, x->document, l, a);
+    if (x->document && !out->url.len)
+        return false;  // the language has no page of it
+    return out->title.len > 0;
+}
+
 static void put(struct showing *s, uint32_t i, bool more)
 {
-    const struct contents_item *x = &s->items[i];
-    struct contents_entry *e = &s->out[s->count];
-    *e = (struct contents_entry){.title = title_of(s, x),
-                                 .address = x->address,
-                                 .depth = x->depth + more,
-                                 .more = more,
-                                 .current = i == s->current && !more,
-                                 .above = i != s->current && is_above(s, i)};
-    if (x->document && nav_page(s->site, x->document, s->language))
-        e->url = nav_url(s->site, x->document, s->language, s->arena);
-    if (x->document && !e->url.len)
-        return;  // the language has no page of it
-    if (e->title.len)
-        s->count++;
+    struct contents_place place = {.item = i,
+                                   .depth = s->items[i].depth + more,
+                                   .more = more,
+                                   .current = i == s->current && !more,
+                                   .above = i != s->current && is_above(s, i)};
+    s->count += s->show(s->ctx, &place);
 }
 
 // The items below parent, as many as a level may show: those around the one that the page is in.
@@ -280,27 +282,24 @@ static void show_level(struct showing *s, const uint32_t *children, size_t total
         put(s, parent, true);
 }
 
-size_t contents_of(const struct site *site, const struct document *doc, const struct language *l,
-                   arena *a, struct contents_entry **out)
+void contents_walk(const struct site *site, const struct document *doc, contents_show *show,
+                   void *ctx)
 {
     const struct contents *c = site->contents;
     if (!c || !c->shown || !c->count || !doc)
-        return 0;
-    struct showing s = {.site = site,
-                        .language = l,
-                        .arena = a,
-                        .items = c->items,
+        return;
+    struct showing s = {.items = c->items,
                         .children = c->children,
-                        .current = doc->contents ? doc->contents - 1 : NONE};
+                        .current = doc->contents ? doc->contents - 1 : NONE,
+                        .show = show,
+                        .ctx = ctx};
     size_t levels = 1;
     for (uint32_t up = s.current; up != NONE; up = c->items[up].parent)
         levels += c->items[up].child_count > 0 || up != s.current;
     s.group = CONTENTS_SHOWN / levels - 1;
     if (s.group < LEAST)
         s.group = LEAST;
-    s.out = *out = arena_new(a, struct contents_entry, CONTENTS_SHOWN + 1);
     show_level(&s, c->children, c->top_count, NONE);
-    return s.count;
 }
 
 struct document *contents_near(const struct site *site, const struct document *doc,

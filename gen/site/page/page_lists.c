@@ -2,7 +2,6 @@
 // figures, JSON-LD.
 #include <string.h>
 
-#include "gen/site/documents/contents.h"
 #include "gen/site/documents/nav.h"
 #include "gen/site/page/page.h"
 #include "gen/site/source/settings.h"
@@ -98,19 +97,6 @@ static void fill_crumbs(struct view_page *p, struct page_renderer *r)
     }
     p->crumbs = list;
     p->crumb_count = n;
-}
-
-static void fill_contents(struct view_page *p, struct page_renderer *r)
-{
-    struct contents_entry *entries = NULL;
-    size_t n = contents_of(r->site, p->document, p->language, r->arena, &entries);
-    struct view_contents *list = arena_new(r->arena, struct view_contents, n);
-    for (size_t i = 0; i < n; i++)
-        list[i] = (struct view_contents){entries[i].title, entries[i].url,     entries[i].address,
-                                         entries[i].depth, entries[i].current, entries[i].above,
-                                         entries[i].more};
-    p->contents = list;
-    p->contents_count = n;
 }
 
 static void fill_children(struct view_page *p, struct page_renderer *r)
@@ -286,7 +272,7 @@ void page_fill_lists(struct view_page *p, const struct page_context *c)
         case VIEW_TRANSLATIONS: fill_translations(p, c->renderer); break;
         case VIEW_ALTERNATES: fill_alternates(p, c->renderer); break;
         case VIEW_CRUMBS: fill_crumbs(p, c->renderer); break;
-        case VIEW_CONTENTS: fill_contents(p, c->renderer); break;
+        case VIEW_CONTENTS: break;  // the view walks through them
         case VIEW_CHILDREN: fill_children(p, c->renderer); break;
         case VIEW_PROVENANCE: fill_provenance(p, c->renderer, c->front); break;
         case VIEW_FIGURES: fill_figures(p, c->renderer); break;

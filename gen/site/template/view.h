@@ -34,12 +34,6 @@ struct view_alternate {
 struct view_pair {
     str key, value;
 };
-// See contents.h.
-struct view_contents {
-    str title, url, address;
-    uint32_t depth;
-    bool current, above, more;
-};
 struct view_figure {
     str name, kind;
     str text;         // plain
@@ -93,8 +87,6 @@ struct view_page {
     size_t alternate_count;  // the same for every language, too
     const struct view_link *crumbs;
     size_t crumb_count;
-    const struct view_contents *contents;
-    size_t contents_count;
     const struct view_child *children;
     size_t child_count;
     const struct view_pair *provenance;

@@ -37,7 +37,10 @@ static size_t read_arguments(lua_State *L, struct catalog_argument *args, bool *
         struct catalog_argument *a = &args[n];
         *a = (struct catalog_argument){0};
         a->name.ptr = lua_tolstring(L, -2, &a->name.len);
-        if (view_to_html(L, -1)) {
+        const struct view_html *html = view_to_html(L, -1);
+        if (html) {
+            if (html->field)
+                view_trace_lose(view_of(L));
             a->text = str_c(marks[n]);
             *has_html = true;
         } else if (lua_type(L, -1) == LUA_TNUMBER) {
@@ -99,6 +102,7 @@ static void missing_key(lua_State *L, str key)
     if (lua_getstack(L, 1, &ar) && lua_getinfo(L, "Sl", &ar))
         at = sandbox_position(v->sandbox, str_c(ar.short_src),
                               (uint32_t)(ar.currentline > 0 ? ar.currentline : 0));
+    view_trace_lose(v);  // each page says it
     diag_add(v->d, D_CATALOG_MISSING, at, "%.*s, in every language", STR_ARG(key));
 }
 
@@ -263,6 +267,7 @@ static int view_asset(lua_State *L)
     size_t place = (size_t)(x - v->vs->assets);
     v->assets[place / 8] |= (uint8_t)(1 << place % 8);
     v->L = L;
+    view_trace_lose(v);
     view_push_url(v, x->url);
     return 1;
 }
@@ -273,6 +278,7 @@ static int view_href(lua_State *L)
     str url;
     url.ptr = luaL_checklstring(L, 1, &url.len);
     v->L = L;
+    view_trace_lose(v);
     view_push_url(v, url);
     return 1;
 }

@@ -23,6 +23,52 @@ void view_push_translations(struct view *v, const struct view_field *f)
     }
 }
 
+// A document's list is the same in every language but for the mark of the one that is shown, which
+// goes in behind marks[i].
+static void make_switcher(struct view *v)
+{
+    struct view_switcher *k = &v->switcher;
+    size_t count = v->page->translation_count;
+    if (count > k->mark_count)
+        k->marks = arena_new(&v->arena, size_t, count), k->mark_count = count;
+    buf_clear(&k->html);
+    for (size_t i = 0; i < count; i++) {
+        const struct view_translation *t = &v->page->translations[i];
+        buf_clear(&v->scratch);
+        view_put_root(v);
+        buf_str(&v->scratch, t->url);
+        buf_lit(&k->html, "<li><a href=\"");
+        escape_url(&k->html, buf_view(&v->scratch));
+        buf_lit(&k->html, "\" lang=\"");
+        escape_attribute(&k->html, t->tag);
+        buf_lit(&k->html, "\" hreflang=\"");
+        escape_attribute(&k->html, t->tag);
+        buf_char(&k->html, '"');
+        k->marks[i] = k->html.len;
+        buf_str(&k->html, t->exists ? STR(">") : STR(" class=\"absent\">"));
+        escape_text(&k->html, t->name);
+        buf_lit(&k->html, "</a></li>\n");
+    }
+    k->document = v->page->document;
+    k->depth = v->variant.depth;
+}
+
+struct view_value view_translations_html(struct view *v, const struct view_field *f)
+{
+    const struct view_switcher *k = &v->switcher;
+    if (view_is_made(v, f))
+        return view_made(v);
+    if (!k->document || k->document != v->page->document || k->depth != v->variant.depth)
+        make_switcher(v);
+    bool any = v->page->current < v->page->translation_count;
+    size_t mark = any ? k->marks[v->page->current] : k->html.len;
+    buf_put(&v->html, k->html.ptr, mark);
+    if (any)
+        buf_lit(&v->html, " aria-current=\"true\"");
+    buf_put(&v->html, k->html.ptr + mark, k->html.len - mark);
+    return view_made(v);
+}
+
 void view_push_alternates(struct view *v, const struct view_field *f)
 {
     lua_State *L = v->L;
@@ -49,80 +95,32 @@ void view_push_crumbs(struct view *v, const struct view_field *f)
     }
 }
 
-void view_push_contents(struct view *v, const struct view_field *f)
+bool view_is_made(struct view *v, const struct view_field *f)
 {
-    lua_State *L = v->L;
-    (void)f;
-    lua_createtable(L, (int)v->page->contents_count, 0);
-    for (size_t i = 0; i < v->page->contents_count; i++) {
-        const struct view_contents *c = &v->page->contents[i];
-        lua_createtable(L, 0, 6);
-        view_set_str(L, "title", c->title);
-        if (c->url.len)
-            view_set_url(v, "url", c->url);
-        else
-            view_set_str(L, "url", c->address);
-        lua_pushinteger(L, c->depth);
-        lua_setfield(L, -2, "depth");
-        lua_pushboolean(L, c->current);
-        lua_setfield(L, -2, "current");
-        lua_pushboolean(L, c->above);
-        lua_setfield(L, -2, "above");
-        lua_pushboolean(L, c->more);
-        lua_setfield(L, -2, "more");
-        lua_rawseti(L, -2, (lua_Integer)i + 1);
-    }
+    bool made = v->html_field == f;
+    v->html_field = f;
+    if (!made)
+        buf_clear(&v->html);
+    return made;
 }
 
-static void put_contents_item(struct view *v, const struct view_contents *c, buf *out)
+struct view_value view_made(const struct view *v)
 {
-    char depth = (char)('0' + (c->depth < 3 ? c->depth : 3));
-    buf_lit(out, "<li class=\"d");
-    buf_char(out, depth);
-    buf_str(out, c->above ? STR(" above\">") : STR("\">"));
-    if (!c->url.len && !c->address.len) {
-        buf_lit(out, "<span>");
-        escape_text(out, c->title);
-        buf_lit(out, "</span></li>\n");
-        return;
-    }
-    buf_lit(out, "<a href=\"");
-    escape_url(out, c->url.len ? view_url(v, c->url) : c->address);
-    if (c->more) {
-        buf_lit(out, "\" aria-label=\"");
-        escape_attribute(out, c->title);
-        buf_lit(out, " …");
-    }
-    buf_str(out, c->current && !c->more ? STR("\" aria-current=\"page\">") : STR("\">"));
-    if (c->more)
-        buf_lit(out, "…");
-    else
-        escape_text(out, c->title);
-    buf_lit(out, "</a></li>\n");
+    return (struct view_value){.kind = VALUE_MADE, .text = buf_view(&v->html)};
 }
 
-enum { USUAL_ITEM = 128 };  // bytes, so that a list seldom grows more than once
-
-// "" is plain, so that a template can compare with it.
-static void push_items(struct view *v, str html)
+struct view_value view_crumbs_html(struct view *v, const struct view_field *f)
 {
-    if (html.len)
-        view_push_html_copy(v->L, html);
-    else
-        lua_pushliteral(v->L, "");
-}
-
-// The items of the list that page.contents has. Sixty of them made in Lua were a fifth of a full
-// build of 1,630 pages.
-void view_push_contents_html(struct view *v, const struct view_field *f)
-{
-    buf html = BUF_INIT;
-    (void)f;
-    buf_reserve(&html, v->page->contents_count * USUAL_ITEM);
-    for (size_t i = 0; i < v->page->contents_count; i++)
-        put_contents_item(v, &v->page->contents[i], &html);
-    push_items(v, buf_view(&html));
-    buf_free(&html);
+    if (view_is_made(v, f))
+        return view_made(v);
+    for (size_t i = 0; i < v->page->crumb_count; i++) {
+        buf_lit(&v->html, "<li><a href=\"");
+        escape_url(&v->html, view_url(v, v->page->crumbs[i].url));
+        buf_lit(&v->html, "\">");
+        escape_text(&v->html, v->page->crumbs[i].title);
+        buf_lit(&v->html, "</a></li>\n");
+    }
+    return view_made(v);
 }
 
 void view_push_children(struct view *v, const struct view_field *f)
@@ -164,26 +162,25 @@ void view_push_toc(struct view *v, const struct view_field *f)
 }
 
 // The items of a page's own contents, which a short page does without.
-void view_push_toc_html(struct view *v, const struct view_field *f)
+struct view_value view_toc_html(struct view *v, const struct view_field *f)
 {
     enum { FEW = 2, DEEPEST = 3 };
-    buf html = BUF_INIT;
-    (void)f;
-    buf_reserve(&html, v->page->toc_count * USUAL_ITEM);
+    buf *html = &v->html;
+    if (view_is_made(v, f))
+        return view_made(v);
     for (size_t i = 0; i < v->page->toc_count && v->page->toc_count > FEW; i++) {
         const struct md_heading *h = &v->page->toc[i];
         if (h->level > DEEPEST)
             continue;
-        buf_lit(&html, "<li class=\"l");
-        buf_u64(&html, (uint64_t)h->level);
-        buf_lit(&html, "\"><a href=\"#");
-        view_put_url_part(&html, h->id);
-        buf_lit(&html, "\">");
-        buf_str(&html, h->html);
-        buf_lit(&html, "</a></li>\n");
+        buf_lit(html, "<li class=\"l");
+        buf_u64(html, (uint64_t)h->level);
+        buf_lit(html, "\"><a href=\"#");
+        view_put_url_part(html, h->id);
+        buf_lit(html, "\">");
+        buf_str(html, h->html);
+        buf_lit(html, "</a></li>\n");
     }
-    push_items(v, buf_view(&html));
-    buf_free(&html);
+    return view_made(v);
 }
 
 // The words for a key of the front matter are "provenance.KEY" of the catalog, else the key itself.

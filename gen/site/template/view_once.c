@@ -13,6 +13,7 @@
 bool view_is_current(struct view *v, size_t item)
 {
     struct view_recording *r = v->recording;
+    view_trace_lose(v);
     if (r) {
         if (!r->count || r->segments[r->count - 1].item != item) {
             r->segments = arena_grow(&v->once_arena[SCOPE_DOCUMENT], r->segments, r->count, &r->cap,
@@ -157,6 +158,24 @@ static struct view_once *make(lua_State *L, struct view *v, enum view_scope scop
     return kept;
 }
 
+bool view_once_kept(struct view *v, enum view_scope scope, uint32_t number)
+{
+    make_key(v, scope, number, &v->scratch);
+    const struct view_once *o = map_get(&v->once[scope], buf_view(&v->scratch));
+    if (o)
+        emit(v, o);
+    return o != NULL;
+}
+
+// Its function has nothing of a page in it: it can make the block for other pages, too.
+static void keep_body(lua_State *L, struct view *v, uint32_t number)
+{
+    lua_rawgeti(L, LUA_REGISTRYINDEX, v->once_bodies);
+    lua_pushvalue(L, 3);
+    lua_rawseti(L, -2, number);
+    lua_pop(L, 1);
+}
+
 int view_once(lua_State *L)
 {
     static const char *const names[] = {"site", "language", "document", NULL};
@@ -171,15 +190,17 @@ int view_once(lua_State *L)
         return 0;
     }
     uint32_t number = (uint32_t)luaL_checkinteger(L, 2);
-    make_key(v, scope, number, &v->scratch);
-    struct view_once *o = map_get(&v->once[scope], buf_view(&v->scratch));
-    if (!o) {
+    view_trace_once(v, scope, number);
+    if (!view_once_kept(v, scope, number)) {
         lua_settop(L, 3);
-        o = make(L, v, scope);
+        const struct view_once *o = make(L, v, scope);
+        keep_body(L, v, number);
         make_key(v, scope, number, &v->scratch);
         bool is_new;
-        *map_put(&v->once[scope], &v->once_arena[scope], buf_view(&v->scratch), &is_new) = o;
+        *map_put(&v->once[scope], &v->once_arena[scope], buf_view(&v->scratch), &is_new) =
+            (void *)(uintptr_t)o;
+        emit(v, o);
     }
-    emit(v, o);
+    view_trace_resume(v);
     return 0;
 }

@@ -1,5 +1,4 @@
-// The fields of `page` and `site` that templates read: looked up by name, made when asked for,
-// checked against the scope.
+// The fields of `page` that templates read, and the value that each has on the page at hand.
 #include <string.h>
 #include <time.h>
 
@@ -8,48 +7,45 @@
 
 #define NO_LIST VIEW_LISTS
 
-struct view_field {
-    const char *name;
-    void (*push)(struct view *v, const struct view_field *f);
-    size_t offset;          // in struct view_page
-    enum view_scope scope;  // whose pages agree on it
-    enum view_list list;    // that it shows
-};
-
 static const void *member(const struct view *v, const struct view_field *f)
 {
     return (const char *)v->page + f->offset;
 }
 
-static void push_text(struct view *v, const struct view_field *f)
+static struct view_value as_text(str s)
 {
-    view_push_str(v->L, *(const str *)member(v, f));
+    return (struct view_value){.kind = VALUE_TEXT, .text = s};
 }
 
-static void push_csp(struct view *v, const struct view_field *f)
+static struct view_value text_of(struct view *v, const struct view_field *f)
+{
+    return as_text(*(const str *)member(v, f));
+}
+
+static struct view_value csp_of(struct view *v, const struct view_field *f)
 {
     (void)f;
-    view_push_str(v->L, v->page->csp.len ? v->page->csp : v->vs->csp);
+    return as_text(v->page->csp.len ? v->page->csp : v->vs->csp);
 }
 
-// "" is plain, so that a template can compare with it.
-static void push_html(struct view *v, const struct view_field *f)
+static struct view_value html_of(struct view *v, const struct view_field *f)
 {
-    str html = *(const str *)member(v, f);
-    if (html.len)
-        view_push_html(v->L, html);
-    else
-        lua_pushliteral(v->L, "");
+    return (struct view_value){.kind = VALUE_HTML, .text = *(const str *)member(v, f)};
 }
 
-static void push_bool(struct view *v, const struct view_field *f)
+static struct view_value bool_of(struct view *v, const struct view_field *f)
 {
-    lua_pushboolean(v->L, *(const bool *)member(v, f));
+    return (struct view_value){.kind = VALUE_BOOL, .number = *(const bool *)member(v, f)};
 }
 
-static void push_count(struct view *v, const struct view_field *f)
+static struct view_value number_of(struct view *v, const struct view_field *f)
 {
-    lua_pushinteger(v->L, *(const uint32_t *)member(v, f));
+    return (struct view_value){.kind = VALUE_NUMBER, .number = *(const uint32_t *)member(v, f)};
+}
+
+static struct view_value count_of(struct view *v, const struct view_field *f)
+{
+    return (struct view_value){.kind = VALUE_NUMBER, .number = *(const size_t *)member(v, f)};
 }
 
 void view_put_root(struct view *v)
@@ -80,13 +76,10 @@ void view_push_url(struct view *v, str url)
     view_push_str(v->L, view_url(v, url));
 }
 
-static void push_url(struct view *v, const struct view_field *f)
+static struct view_value url_of(struct view *v, const struct view_field *f)
 {
     str url = *(const str *)member(v, f);
-    if (url.len)
-        view_push_url(v, url);
-    else
-        lua_pushliteral(v->L, "");
+    return as_text(url.len ? view_url(v, url) : STR_NONE);
 }
 
 void view_set_str(lua_State *L, const char *key, str s)
@@ -101,21 +94,31 @@ void view_set_url(struct view *v, const char *key, str url)
     lua_setfield(v->L, -2, key);
 }
 
+static void put_iso(struct view *v, int64_t seconds)
+{
+    struct tm tm;
+    time_t t = (time_t)seconds;
+    gmtime_r(&t, &tm);
+    buf_clear(&v->scratch);
+    buf_printf(&v->scratch, "%04d-%02d-%02d", tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday);
+}
+
+static void put_date(struct view *v, int64_t seconds)
+{
+    buf_clear(&v->scratch);
+    locale_date(v->page->language->locale, seconds, DATE_LONG, &v->scratch);
+}
+
 void view_push_date(struct view *v, int64_t seconds)
 {
     if (seconds == INT64_MIN) {
         lua_pushnil(v->L);
         return;
     }
-    struct tm tm;
-    time_t t = (time_t)seconds;
-    gmtime_r(&t, &tm);
     lua_createtable(v->L, 0, 2);
-    buf_clear(&v->scratch);
-    buf_printf(&v->scratch, "%04d-%02d-%02d", tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday);
+    put_iso(v, seconds);
     view_set_str(v->L, "iso", buf_view(&v->scratch));
-    buf_clear(&v->scratch);
-    locale_date(v->page->language->locale, seconds, DATE_LONG, &v->scratch);
+    put_date(v, seconds);
     view_set_str(v->L, "text", buf_view(&v->scratch));
 }
 
@@ -124,17 +127,35 @@ static void push_time(struct view *v, const struct view_field *f)
     view_push_date(v, *(const int64_t *)member(v, f));
 }
 
+static struct view_value made_of_time(struct view *v, const struct view_field *f,
+                                      void (*put)(struct view *v, int64_t seconds))
+{
+    int64_t seconds = *(const int64_t *)member(v, f);
+    if (seconds == INT64_MIN)
+        return (struct view_value){.kind = VALUE_NONE};
+    put(v, seconds);
+    return as_text(buf_view(&v->scratch));
+}
+
+static struct view_value iso_of(struct view *v, const struct view_field *f)
+{
+    return made_of_time(v, f, put_iso);
+}
+
+static struct view_value date_of(struct view *v, const struct view_field *f)
+{
+    return made_of_time(v, f, put_date);
+}
+
 // For others to load: absolute where the site's address is known.
-static void push_image(struct view *v, const struct view_field *f)
+static struct view_value image_of(struct view *v, const struct view_field *f)
 {
     str url = *(const str *)member(v, f), base = v->site->settings.base_url;
-    if (!url.len || !base.len || str_search(url, STR("://")) < url.len) {
-        push_url(v, f);
-        return;
-    }
+    if (!url.len || !base.len || str_search(url, STR("://")) < url.len)
+        return url_of(v, f);
     buf_clear(&v->scratch);
     buf_printf(&v->scratch, "%.*s/%.*s", STR_ARG(base), STR_ARG(url));
-    view_push_str(v->L, buf_view(&v->scratch));
+    return as_text(buf_view(&v->scratch));
 }
 
 static void push_link(struct view *v, const struct view_field *f)
@@ -149,24 +170,42 @@ static void push_link(struct view *v, const struct view_field *f)
     view_set_url(v, "url", link->url);
 }
 
-static void push_lang(struct view *v, const struct view_field *f)
+static struct view_value link_title_of(struct view *v, const struct view_field *f)
 {
-    (void)f;
-    view_push_str(v->L, v->page->language->tag);
+    const struct view_link *link = member(v, f);
+    return link->url.len ? as_text(link->title) : (struct view_value){.kind = VALUE_NONE};
 }
 
-static void push_dir(struct view *v, const struct view_field *f)
+static struct view_value link_url_of(struct view *v, const struct view_field *f)
+{
+    const struct view_link *link = member(v, f);
+    return link->url.len ? as_text(view_url(v, link->url))
+                         : (struct view_value){.kind = VALUE_NONE};
+}
+
+static struct view_value lang_of(struct view *v, const struct view_field *f)
 {
     (void)f;
-    view_push_str(v->L, locale_rtl(v->page->language->locale) ? STR("rtl") : STR("ltr"));
+    return as_text(v->page->language->tag);
+}
+
+static str direction(const struct language *l)
+{
+    return locale_rtl(l->locale) ? STR("rtl") : STR("ltr");
+}
+
+static struct view_value dir_of(struct view *v, const struct view_field *f)
+{
+    (void)f;
+    return as_text(direction(v->page->language));
 }
 
 // The numbering system of BCP 47 that scripts format numbers in; nothing where it is the language's
 // own.
-static void push_digits(struct view *v, const struct view_field *f)
+static struct view_value digits_of(struct view *v, const struct view_field *f)
 {
     (void)f;
-    view_push_str(v->L, v->site->settings.latin_digits ? STR("latn") : STR(""));
+    return as_text(v->site->settings.latin_digits ? STR("latn") : STR(""));
 }
 
 static const struct language *body_language(const struct view *v)
@@ -174,96 +213,111 @@ static const struct language *body_language(const struct view *v)
     return v->page->page ? v->page->page->language : v->page->language;
 }
 
-static void push_body_lang(struct view *v, const struct view_field *f)
+static struct view_value body_lang_of(struct view *v, const struct view_field *f)
 {
     (void)f;
-    view_push_str(v->L, body_language(v)->tag);
+    return as_text(body_language(v)->tag);
 }
 
-static void push_body_dir(struct view *v, const struct view_field *f)
+static struct view_value body_dir_of(struct view *v, const struct view_field *f)
 {
     (void)f;
-    view_push_str(v->L, locale_rtl(body_language(v)->locale) ? STR("rtl") : STR("ltr"));
+    return as_text(direction(body_language(v)));
 }
 
-static void push_source_language_name(struct view *v, const struct view_field *f)
+static struct view_value source_language_name_of(struct view *v, const struct view_field *f)
 {
     (void)f;
-    view_push_str(v->L, locale_native_name(body_language(v)->locale));
+    return as_text(locale_native_name(body_language(v)->locale));
 }
 
-static void push_language_name(struct view *v, const struct view_field *f)
+static struct view_value language_name_of(struct view *v, const struct view_field *f)
 {
     (void)f;
-    view_push_str(v->L, locale_native_name(v->page->language->locale));
+    return as_text(locale_native_name(v->page->language->locale));
 }
 
-static void push_locale(struct view *v, const struct view_field *f)
+static struct view_value locale_of(struct view *v, const struct view_field *f)
 {
     (void)f;
-    view_push_str(v->L, locale_region(v->page->language->locale));
+    return as_text(locale_region(v->page->language->locale));
 }
 
-static void push_key(struct view *v, const struct view_field *f)
+static struct view_value key_of(struct view *v, const struct view_field *f)
 {
     (void)f;
-    view_push_str(v->L, v->page->document ? v->page->document->key : STR_NONE);
+    return as_text(v->page->document ? v->page->document->key : STR_NONE);
 }
 
-static void push_section(struct view *v, const struct view_field *f)
+static struct view_value section_of(struct view *v, const struct view_field *f)
 {
     (void)f;
-    view_push_str(v->L, v->page->document ? v->page->document->section : STR_NONE);
+    return as_text(v->page->document ? v->page->document->section : STR_NONE);
 }
 
 #define AT(m) offsetof(struct view_page, m)
-// In any order: the first look-up of a name remembers its row.
+// In any order: the first look-up of a name remembers its row. The parts of a field are rows of
+// their own, for values that go out without Lua.
 static const struct view_field fields[] = {
-    {"title", push_text, AT(title), SCOPE_PAGE, NO_LIST},
-    {"lede", push_text, AT(lede), SCOPE_PAGE, NO_LIST},
-    {"description", push_text, AT(description), SCOPE_PAGE, NO_LIST},
-    {"lang", push_lang, 0, SCOPE_LANGUAGE, NO_LIST},
-    {"language_name", push_language_name, 0, SCOPE_LANGUAGE, NO_LIST},
-    {"locale", push_locale, 0, SCOPE_LANGUAGE, NO_LIST},
-    {"csp", push_csp, 0, SCOPE_PAGE, NO_LIST},
-    {"dir", push_dir, 0, SCOPE_LANGUAGE, NO_LIST},
-    {"digits", push_digits, 0, SCOPE_LANGUAGE, NO_LIST},
-    {"body", push_html, AT(body), SCOPE_PAGE, NO_LIST},
-    {"body_lang", push_body_lang, 0, SCOPE_PAGE, NO_LIST},
-    {"body_dir", push_body_dir, 0, SCOPE_PAGE, NO_LIST},
-    {"is_fallback", push_bool, AT(is_fallback), SCOPE_DOCUMENT, NO_LIST},
-    {"source_language_name", push_source_language_name, 0, SCOPE_PAGE, NO_LIST},
-    {"key", push_key, 0, SCOPE_DOCUMENT, NO_LIST},
-    {"section", push_section, 0, SCOPE_DOCUMENT, NO_LIST},
-    {"kind", push_text, AT(kind), SCOPE_PAGE, NO_LIST},
-    {"robots", push_text, AT(robots), SCOPE_PAGE, NO_LIST},
-    {"layout", push_text, AT(layout), SCOPE_PAGE, NO_LIST},
-    {"canonical", push_text, AT(canonical), SCOPE_PAGE, NO_LIST},
-    {"alternates", view_push_alternates, 0, SCOPE_DOCUMENT, VIEW_ALTERNATES},
-    {"translations", view_push_translations, 0, SCOPE_DOCUMENT, VIEW_TRANSLATIONS},
-    {"crumbs", view_push_crumbs, 0, SCOPE_PAGE, VIEW_CRUMBS},
-    {"contents", view_push_contents, 0, SCOPE_PAGE, VIEW_CONTENTS},
-    {"contents_html", view_push_contents_html, 0, SCOPE_PAGE, VIEW_CONTENTS},
-    {"previous", push_link, AT(previous), SCOPE_PAGE, NO_LIST},
-    {"next", push_link, AT(next), SCOPE_PAGE, NO_LIST},
-    {"children", view_push_children, 0, SCOPE_PAGE, VIEW_CHILDREN},
-    {"toc", view_push_toc, 0, SCOPE_PAGE, NO_LIST},
-    {"toc_html", view_push_toc_html, 0, SCOPE_PAGE, NO_LIST},
-    {"edit_url", push_text, AT(edit_url), SCOPE_PAGE, NO_LIST},
-    {"report_url", push_text, AT(report_url), SCOPE_PAGE, NO_LIST},
-    {"reading_minutes", push_count, AT(reading_minutes), SCOPE_PAGE, NO_LIST},
-    {"updated", push_time, AT(updated), SCOPE_PAGE, NO_LIST},
-    {"published", push_time, AT(published), SCOPE_PAGE, NO_LIST},
-    {"provenance", view_push_provenance, 0, SCOPE_PAGE, VIEW_PROVENANCE},
-    {"stale_count", push_count, AT(stale_count), SCOPE_PAGE, NO_LIST},
-    {"figures", view_push_figures, 0, SCOPE_PAGE, VIEW_FIGURES},
-    {"unmeasured", push_count, AT(unmeasured), SCOPE_PAGE, VIEW_FIGURES},
-    {"markdown_url", push_url, AT(markdown_url), SCOPE_PAGE, NO_LIST},
-    {"feed_url", push_url, AT(feed_url), SCOPE_PAGE, NO_LIST},
-    {"target", push_url, AT(target), SCOPE_PAGE, NO_LIST},
-    {"json_ld", push_html, AT(json_ld), SCOPE_PAGE, VIEW_JSON_LD},
-    {"image", push_image, AT(image), SCOPE_PAGE, NO_LIST},
-    {"has_math", push_bool, AT(has_math), SCOPE_PAGE, NO_LIST},
+    {"title", text_of, NULL, AT(title), SCOPE_PAGE, NO_LIST},
+    {"lede", text_of, NULL, AT(lede), SCOPE_PAGE, NO_LIST},
+    {"description", text_of, NULL, AT(description), SCOPE_PAGE, NO_LIST},
+    {"lang", lang_of, NULL, 0, SCOPE_LANGUAGE, NO_LIST},
+    {"language_name", language_name_of, NULL, 0, SCOPE_LANGUAGE, NO_LIST},
+    {"locale", locale_of, NULL, 0, SCOPE_LANGUAGE, NO_LIST},
+    {"csp", csp_of, NULL, 0, SCOPE_PAGE, NO_LIST},
+    {"dir", dir_of, NULL, 0, SCOPE_LANGUAGE, NO_LIST},
+    {"digits", digits_of, NULL, 0, SCOPE_LANGUAGE, NO_LIST},
+    {"body", html_of, NULL, AT(body), SCOPE_PAGE, NO_LIST},
+    {"body_lang", body_lang_of, NULL, 0, SCOPE_PAGE, NO_LIST},
+    {"body_dir", body_dir_of, NULL, 0, SCOPE_PAGE, NO_LIST},
+    {"is_fallback", bool_of, NULL, AT(is_fallback), SCOPE_DOCUMENT, NO_LIST},
+    {"source_language_name", source_language_name_of, NULL, 0, SCOPE_PAGE, NO_LIST},
+    {"key", key_of, NULL, 0, SCOPE_DOCUMENT, NO_LIST},
+    {"section", section_of, NULL, 0, SCOPE_DOCUMENT, NO_LIST},
+    {"kind", text_of, NULL, AT(kind), SCOPE_PAGE, NO_LIST},
+    {"robots", text_of, NULL, AT(robots), SCOPE_PAGE, NO_LIST},
+    {"layout", text_of, NULL, AT(layout), SCOPE_PAGE, NO_LIST},
+    {"canonical", text_of, NULL, AT(canonical), SCOPE_PAGE, NO_LIST},
+    {"alternates", count_of, view_push_alternates, AT(alternate_count), SCOPE_DOCUMENT,
+     VIEW_ALTERNATES},
+    {"translations", count_of, view_push_translations, AT(translation_count), SCOPE_DOCUMENT,
+     VIEW_TRANSLATIONS},
+    {"translations_html", view_translations_html, NULL, 0, SCOPE_PAGE, VIEW_TRANSLATIONS},
+    {"translation_count", count_of, NULL, AT(translation_count), SCOPE_DOCUMENT, VIEW_TRANSLATIONS},
+    {"crumbs", count_of, view_push_crumbs, AT(crumb_count), SCOPE_PAGE, VIEW_CRUMBS},
+    {"crumbs_html", view_crumbs_html, NULL, 0, SCOPE_PAGE, VIEW_CRUMBS},
+    {"contents", view_contents_html, view_push_contents, 0, SCOPE_PAGE, VIEW_CONTENTS},
+    {"contents_html", view_contents_html, NULL, 0, SCOPE_PAGE, VIEW_CONTENTS},
+    {"previous", link_url_of, push_link, AT(previous), SCOPE_PAGE, NO_LIST},
+    {"previous.title", link_title_of, NULL, AT(previous), SCOPE_PAGE, NO_LIST},
+    {"previous.url", link_url_of, NULL, AT(previous), SCOPE_PAGE, NO_LIST},
+    {"next", link_url_of, push_link, AT(next), SCOPE_PAGE, NO_LIST},
+    {"next.title", link_title_of, NULL, AT(next), SCOPE_PAGE, NO_LIST},
+    {"next.url", link_url_of, NULL, AT(next), SCOPE_PAGE, NO_LIST},
+    {"children", count_of, view_push_children, AT(child_count), SCOPE_PAGE, VIEW_CHILDREN},
+    {"toc", count_of, view_push_toc, AT(toc_count), SCOPE_PAGE, NO_LIST},
+    {"toc_html", view_toc_html, NULL, 0, SCOPE_PAGE, NO_LIST},
+    {"edit_url", text_of, NULL, AT(edit_url), SCOPE_PAGE, NO_LIST},
+    {"report_url", text_of, NULL, AT(report_url), SCOPE_PAGE, NO_LIST},
+    {"reading_minutes", number_of, NULL, AT(reading_minutes), SCOPE_PAGE, NO_LIST},
+    {"updated", iso_of, push_time, AT(updated), SCOPE_PAGE, NO_LIST},
+    {"updated.iso", iso_of, NULL, AT(updated), SCOPE_PAGE, NO_LIST},
+    {"updated.text", date_of, NULL, AT(updated), SCOPE_PAGE, NO_LIST},
+    {"published", iso_of, push_time, AT(published), SCOPE_PAGE, NO_LIST},
+    {"published.iso", iso_of, NULL, AT(published), SCOPE_PAGE, NO_LIST},
+    {"published.text", date_of, NULL, AT(published), SCOPE_PAGE, NO_LIST},
+    {"provenance", count_of, view_push_provenance, AT(provenance_count), SCOPE_PAGE,
+     VIEW_PROVENANCE},
+    {"stale_count", number_of, NULL, AT(stale_count), SCOPE_PAGE, NO_LIST},
+    {"figures", count_of, view_push_figures, AT(figure_count), SCOPE_PAGE, VIEW_FIGURES},
+    {"unmeasured", number_of, NULL, AT(unmeasured), SCOPE_PAGE, VIEW_FIGURES},
+    {"markdown_url", url_of, NULL, AT(markdown_url), SCOPE_PAGE, NO_LIST},
+    {"feed_url", url_of, NULL, AT(feed_url), SCOPE_PAGE, NO_LIST},
+    {"target", url_of, NULL, AT(target), SCOPE_PAGE, NO_LIST},
+    {"json_ld", html_of, NULL, AT(json_ld), SCOPE_PAGE, VIEW_JSON_LD},
+    {"image", image_of, NULL, AT(image), SCOPE_PAGE, NO_LIST},
+    {"has_math", bool_of, NULL, AT(has_math), SCOPE_PAGE, NO_LIST},
 };
 #define FIELD_COUNT (sizeof fields / sizeof *fields)
 
@@ -277,95 +331,8 @@ unsigned view_lists_named(str text)
     return lists;
 }
 
-// Whether a block that is kept for scope may read what pages share only within field.
-static bool scope_allows(enum view_scope block, enum view_scope field)
+const struct view_field *view_fields(size_t *count)
 {
-    return block == SCOPE_PAGE || field == SCOPE_SITE || field == block;
-}
-
-void view_check_scope(struct view *v, enum view_scope scope, const char *object, const char *name)
-{
-    static const char *const names[] = {"site", "language", "document", "page"};
-    if (!scope_allows(v->scope, scope))
-        luaL_error(v->L, "%s.%s belongs to the %s: it cannot be read in {%% once \"%s\" %%}",
-                   object, name, names[scope], names[v->scope]);
-}
-
-// index of the field called by the string at 2; FIELD_COUNT when there is none. The first upvalue
-// is name -> index.
-static size_t field_find(lua_State *L)
-{
-    lua_pushvalue(L, 2);
-    if (lua_rawget(L, lua_upvalueindex(1)) == LUA_TNUMBER) {
-        size_t i = (size_t)lua_tointeger(L, -1);
-        lua_pop(L, 1);
-        return i;
-    }
-    lua_pop(L, 1);
-    const char *name = luaL_checkstring(L, 2);
-    for (size_t i = 0; i < FIELD_COUNT; i++) {
-        if (strcmp(fields[i].name, name) == 0) {
-            lua_pushvalue(L, 2);
-            lua_pushinteger(L, (lua_Integer)i);
-            lua_rawset(L, lua_upvalueindex(1));
-            return i;
-        }
-    }
-    return FIELD_COUNT;
-}
-
-// A list is made once a page; those of the document once a document and variant.
-static void push_list(struct view *v, const struct view_field *f, size_t index)
-{
-    lua_State *L = v->L;
-    bool shared = f->scope == SCOPE_DOCUMENT && v->page->document;
-    lua_Integer slot = (lua_Integer)index;
-    if (shared)
-        slot += (lua_Integer)(FIELD_COUNT * (2 * v->variant.depth + v->variant.is_fallback));
-    lua_rawgeti(L, LUA_REGISTRYINDEX, shared ? v->document_lists : v->lists);
-    if (lua_rawgeti(L, -1, slot) != LUA_TNIL) {
-        lua_replace(L, -2);
-        return;
-    }
-    lua_pop(L, 1);
-    if (f->list != NO_LIST && !(v->page->lists & VIEW_BIT(f->list)))
-        luaL_error(L, "page.%s is read by a name that is put together: a template must name it",
-                   f->name);
-    enum view_scope scope = v->scope;
-    if (shared)
-        v->scope = SCOPE_DOCUMENT;  // for its addresses
-    f->push(v, f);
-    v->scope = scope;
-    lua_pushvalue(L, -1);
-    lua_rawseti(L, -3, slot);
-    lua_replace(L, -2);
-    *(shared ? &v->document_lists_used : &v->lists_used) = true;
-}
-
-int view_page_index(lua_State *L)
-{
-    struct view *v = view_of(L);
-    size_t i = field_find(L);
-    if (i == FIELD_COUNT)
-        return luaL_error(L, "page has no field \"%s\"", lua_tostring(L, 2));
-    const struct view_field *f = &fields[i];
-    v->L = L;  // a coroutine may ask
-    view_check_scope(v, f->scope, "page", f->name);
-    if (f->list != NO_LIST || f->push == view_push_toc)
-        push_list(v, f, i);
-    else
-        f->push(v, f);
-    return 1;
-}
-
-// A translation's `current`: everything else is in its table.
-int view_translation_index(lua_State *L)
-{
-    const char *name = lua_tostring(L, 2);
-    if (!name || strcmp(name, "current") != 0)
-        return luaL_error(L, "a translation has no field \"%s\"",
-                          name ? name : luaL_typename(L, 2));
-    lua_rawgeti(L, 1, 1);
-    lua_pushboolean(L, view_is_current(view_of(L), (size_t)lua_tointeger(L, -1)));
-    return 1;
+    *count = FIELD_COUNT;
+    return fields;
 }

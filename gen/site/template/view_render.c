@@ -84,8 +84,10 @@ static bool template_build(struct view *v, struct view_template *t, uint32_t *on
     if (!ok)
         return false;
     int nargs = 0;
-    for (const luaL_Reg *e = view_emitters; e->name; e++, nargs++)
-        lua_pushcfunction(v->L, e->func);
+    for (const luaL_Reg *e = view_emitters; e->name; e++, nargs++) {
+        lua_rawgeti(v->L, LUA_REGISTRYINDEX, v->field_names);
+        lua_pushcclosure(v->L, e->func, 1);
+    }
     if (!sandbox_call(v->sandbox, nargs, 1, t->file, d))
         return false;
     lua_rawgeti(v->L, LUA_REGISTRYINDEX, v->functions);
@@ -136,16 +138,14 @@ static bool templates_build(struct view *v, struct diag *d)
 }
 
 // A metatable that Lua code cannot reach, for userdata and tables called name.
-static void make_meta(lua_State *L, const char *name, const luaL_Reg *methods, lua_CFunction index,
-                      bool has_cache)
+static void make_meta(lua_State *L, const char *name, const luaL_Reg *methods, lua_CFunction index)
 {
     luaL_newmetatable(L, name);
     if (methods)
         luaL_setfuncs(L, methods, 0);
     if (index) {
-        if (has_cache)
-            lua_newtable(L);
-        lua_pushcclosure(L, index, has_cache);
+        lua_rawgeti(L, LUA_REGISTRYINDEX, view_of(L)->field_names);
+        lua_pushcclosure(L, index, 1);
         lua_setfield(L, -2, "__index");
     }
     lua_pushboolean(L, 0);
@@ -162,10 +162,15 @@ static void push_object(lua_State *L, const char *meta)
 static int prepare(lua_State *L)
 {
     struct view *v = view_of(L);
-    make_meta(L, VIEW_PAGE_META, NULL, view_page_index, true);
-    make_meta(L, VIEW_SITE_META, NULL, view_site_index, false);
-    make_meta(L, VIEW_TRANSLATION_META, NULL, view_translation_index, false);
-    make_meta(L, VIEW_HTML_META, view_html_methods, NULL, false);
+    lua_newtable(L);
+    v->field_names = luaL_ref(L, LUA_REGISTRYINDEX);
+    lua_newtable(L);
+    v->once_bodies = luaL_ref(L, LUA_REGISTRYINDEX);
+    make_meta(L, VIEW_PAGE_META, NULL, view_page_index);
+    make_meta(L, VIEW_GIVEN_META, NULL, view_given_index);
+    make_meta(L, VIEW_SITE_META, NULL, view_site_index);
+    make_meta(L, VIEW_TRANSLATION_META, NULL, view_translation_index);
+    make_meta(L, VIEW_HTML_META, view_html_methods, NULL);
     lua_newtable(L);
     v->functions = luaL_ref(L, LUA_REGISTRYINDEX);
     lua_newtable(L);
@@ -180,6 +185,8 @@ static int prepare(lua_State *L)
     luaL_setfuncs(L, view_functions, 0);
     push_object(L, VIEW_PAGE_META);
     lua_setfield(L, -2, "page");
+    push_object(L, VIEW_GIVEN_META);
+    lua_setfield(L, -2, "given");
     push_object(L, VIEW_SITE_META);
     lua_setfield(L, -2, "site");
     sandbox_environment(v->sandbox);
@@ -214,6 +221,9 @@ struct view *view_open(const struct site *site, const struct view_site *vs, stru
                        .sandbox = s,
                        .L = sandbox_state(s),
                        .scratch = BUF_INIT,
+                       .html = BUF_INIT,
+                       .switcher = {.html = BUF_INIT},
+                       .trace = {.key = BUF_INIT},
                        .scope = SCOPE_PAGE,
                        .marking = -1,
                        .asset_bytes = (vs->asset_count + 7) / 8};
@@ -236,10 +246,12 @@ void view_free(struct view *v)
     if (!v)
         return;
     sandbox_free(v->sandbox);
+    view_contents_free(v);
     arena_free(&v->arena);
     for (int i = 0; i < SCOPE_PAGE; i++)
         arena_free(&v->once_arena[i]);
-    buf_free(&v->scratch);
+    arena_free(&v->trace.arena), arena_free(&v->walk_arena);
+    buf_free(&v->scratch), buf_free(&v->html), buf_free(&v->switcher.html), buf_free(&v->trace.key);
     free(v);
 }
 
@@ -301,43 +313,84 @@ static void page_begin(struct view *v, const struct view_page *p, struct diag *d
     v->scope = SCOPE_PAGE;
     v->marking = -1;
     v->recording = NULL;
+    v->html_field = NULL;
     view_assets_clear(v);
-    if (!p->document || v->document != p->document)
+    if (!p->document || v->document != p->document) {
         view_once_forget(v, SCOPE_DOCUMENT);
+        v->document_is_new = true;
+    }
+    v->document = p->document;
     if (v->once_arena[SCOPE_LANGUAGE].total > KEPT_MAX)
         view_once_forget(v, SCOPE_LANGUAGE);
+}
+
+void view_enter(struct view *v)
+{
+    forget_lists(v, &v->lists, &v->lists_used);
+    if (v->document_is_new)
+        forget_lists(v, &v->document_lists, &v->document_lists_used);
+    v->document_is_new = false;
 }
 
 // In Lua, so that a passed limit of memory is an error and not the end: argument 1 is the
 // template's function.
 static int render(lua_State *L)
 {
-    struct view *v = view_of(L);
-    forget_lists(v, &v->lists, &v->lists_used);
-    if (!v->page->document || v->document != v->page->document)
-        forget_lists(v, &v->document_lists, &v->document_lists_used);
-    v->document = v->page->document;
+    view_enter(view_of(L));
     lua_call(L, 0, 0);
     return 0;
 }
 
-bool view_render(struct view *v, const struct view_page *p, struct diag *d, buf *out)
+static bool render_in_lua(struct view *v, const struct view_template *t)
 {
-    const struct view_template *t = template_find(v, p->layout);
-    if (!t)
-        t = template_find(v, STR("page"));
-    page_begin(v, p, d, out);
     lua_State *L = v->L;
-    lua_gc(L, LUA_GCSTOP);
     lua_pushcfunction(L, render);
     lua_rawgeti(L, LUA_REGISTRYINDEX, v->functions);
     lua_pushlstring(L, t->name.ptr, t->name.len);
     lua_rawget(L, -2);
     lua_replace(L, -2);
-    bool ok = sandbox_call(v->sandbox, 1, 0, t->file, d);
-    if (lua_gc(L, LUA_GCCOUNT) > GARBAGE_MAX)
-        lua_gc(L, LUA_GCCOLLECT);
-    if (!ok)
+    return sandbox_call(v->sandbox, 1, 0, t->file, v->d);
+}
+
+#ifdef BASE_HOSTILE
+// What was rendered without Lua is what Lua renders.
+static void verify(struct view *v, const struct view_template *t, size_t start)
+{
+    buf played = BUF_INIT;
+    buf_str(&played, str_slice(buf_view(v->out), start, v->out->len));
+    v->out->len = start;
+    if (!render_in_lua(v, t) ||
+        !str_eq(buf_view(&played), str_slice(buf_view(v->out), start, v->out->len)))
+        __builtin_trap();
+    buf_free(&played);
+}
+#endif
+
+bool view_render(struct view *v, const struct view_page *p, struct diag *d, buf *out)
+{
+    const struct view_template *t = template_find(v, p->layout);
+    size_t start = out->len;
+    bool may_record;
+    if (!t)
+        t = template_find(v, STR("page"));
+    page_begin(v, p, d, out);
+    lua_gc(v->L, LUA_GCSTOP);
+    enum view_play play = view_trace_play(v, t, &may_record);
+    if (play == PLAY_UNKNOWN) {
+        out->len = start;
+        view_assets_clear(v);
+        if (may_record)
+            view_trace_begin(v, t);
+        play = render_in_lua(v, t) ? PLAY_DONE : PLAY_FAILED;
+        view_trace_end(v, play == PLAY_DONE);
+    }
+#ifdef BASE_HOSTILE
+    else if (play == PLAY_DONE)
+        verify(v, t, start);
+#endif
+    if (lua_gc(v->L, LUA_GCCOUNT) > GARBAGE_MAX)
+        lua_gc(v->L, LUA_GCCOLLECT);
+    if (play == PLAY_FAILED)
         v->document = NULL;  // what was half made for the document is made again
-    return ok;
+    return play == PLAY_DONE;
 }

@@ -120,20 +120,28 @@ static const struct {
     const char *name;
     void (*push)(struct view *v);
     enum view_scope scope;  // whose pages agree on it
+    bool moves;             // it goes out from where the page lies
 } fields[] = {
-    {"title", push_title, SCOPE_SITE},
-    {"base_url", push_base_url, SCOPE_SITE},
-    {"repository", push_repository, SCOPE_SITE},
-    {"source_language", push_source_language, SCOPE_SITE},
-    {"generator", push_generator, SCOPE_SITE},
-    {"csp", push_csp, SCOPE_SITE},
-    {"languages", push_site_languages, SCOPE_SITE},
-    {"root", push_root, SCOPE_SITE},
-    {"home", push_home, SCOPE_LANGUAGE},
-    {"menu", push_menu, SCOPE_LANGUAGE},
-    {"calculator", push_calculator, SCOPE_LANGUAGE},
-    {"search_index", push_search_index, SCOPE_LANGUAGE},
+    {"title", push_title, SCOPE_SITE, false},
+    {"base_url", push_base_url, SCOPE_SITE, false},
+    {"repository", push_repository, SCOPE_SITE, false},
+    {"source_language", push_source_language, SCOPE_SITE, false},
+    {"generator", push_generator, SCOPE_SITE, false},
+    {"csp", push_csp, SCOPE_SITE, false},
+    {"languages", push_site_languages, SCOPE_SITE, true},
+    {"root", push_root, SCOPE_SITE, true},
+    {"home", push_home, SCOPE_LANGUAGE, true},
+    {"menu", push_menu, SCOPE_LANGUAGE, true},
+    {"calculator", push_calculator, SCOPE_LANGUAGE, true},
+    {"search_index", push_search_index, SCOPE_LANGUAGE, true},
 };
+
+// Which a language has none of, wherever the page lies.
+static bool is_empty_menu(const struct view *v, const char *name)
+{
+    return !strcmp(name, "menu") &&
+           (!v->vs->menus || !v->vs->menus[v->page->language->index].count);
+}
 
 int view_site_index(lua_State *L)
 {
@@ -144,6 +152,8 @@ int view_site_index(lua_State *L)
         if (strcmp(name, fields[i].name))
             continue;
         view_check_scope(v, fields[i].scope, "site", name);
+        if (fields[i].moves && !is_empty_menu(v, name))
+            view_trace_lose(v);
         fields[i].push(v);
         return 1;
     }

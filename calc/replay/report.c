@@ -317,6 +317,7 @@ int report_make(struct vram *v, struct engine *e)
     out->iterations = e->player.iterations;
     out->first_step_peak_bytes = e->player.first_step_peak;
     out->steady_end_bytes = e->player.steady_end;
+    out->reserved_end_bytes = e->allocator.stats.reserved.now;
     out->eval_peak_bytes = e->player.eval_peak;
     out->gpu_name = gpu_name(&v->config);
     out->gpu_bytes = capacity_left(&v->config);

@@ -156,6 +156,15 @@ static const struct reel *schedule_reel(const struct engine *e, struct player *p
     return &e->reels[micro ? ENGINE_AGAIN : ENGINE_NEXT];
 }
 
+// A tensor goes to another stage, or comes from one, behind two others that say its shape: the
+// program copies them to the card or reads them there, and waits for it. SRC: nanotron
+// pipeline_parallel/p2p.py (_send_meta, _recv_meta).
+static void schedule_message(struct player *p, bool sent)
+{
+    if (sent && p->lags)
+        player_drain(p);
+}
+
 // A pipeline's stage: as many micro-batches as it holds go forward, then each backward makes room
 // for the next. The run takes all of a step, or rounds until one settles; walks after it as many as
 // it took. SRC: nanotron pipeline_parallel/engine.py (OneForwardOneBackwardPipelineEngine),
@@ -173,12 +182,15 @@ static int schedule_pipeline(struct engine *e, struct player *p, uint32_t it)
             all = step;
         if (step >= held) {
             uint32_t micro = step - held;
+            schedule_message(p, !e->model.last);
             rc = player_part(p, schedule_reel(e, p, it, micro),
                              trace_phase(TRACE_BACKWARD, it, micro), true, micro % held);
         }
-        if (step < all && rc == VRAM_OK)
+        if (step < all && rc == VRAM_OK) {
+            schedule_message(p, !e->model.first || step < held);
             rc = player_part(p, schedule_reel(e, p, it, step), trace_phase(TRACE_FORWARD, it, step),
                              false, step % held);
+        }
     }
     if (run)
         e->fed[it] = all;
@@ -195,14 +207,22 @@ static int schedule_micro_steps(struct engine *e, struct player *p, uint32_t it)
     return rc;
 }
 
+// nanotron's program waits for the card when a step has ended. SRC: nanotron trainer.py
+// (train_step_logs: torch.cuda.synchronize), config/config.py (iteration_step_info_interval = 1).
+static int schedule_step(struct engine *e, struct player *p, uint32_t it)
+{
+    player_phase(p, trace_phase(TRACE_STEP, it, 0));
+    int rc = state_step(p, &e->state, it == 0);
+    if (p->lags)
+        player_drain(p);
+    return rc;
+}
+
 static int schedule_iteration(struct engine *e, struct player *p, uint32_t it)
 {
     bool pipeline = e->model.c.pipeline_parallel > 1;
     int rc = pipeline ? schedule_pipeline(e, p, it) : schedule_micro_steps(e, p, it);
-    if (rc != VRAM_OK)
-        return rc;
-    player_phase(p, trace_phase(TRACE_STEP, it, 0));
-    return state_step(p, &e->state, it == 0);
+    return rc == VRAM_OK ? schedule_step(e, p, it) : rc;
 }
 
 // A round of the run's lengths has added nothing to what is reserved, after a first one.

@@ -71,6 +71,8 @@ struct vram_result {
     uint64_t peak_requested_bytes;      // tensors and workspaces, unrounded
     uint64_t first_step_peak_bytes;     // peak of live bytes in iteration 0
     uint64_t steady_end_bytes;          // live after the last optimizer step
+    uint64_t reserved_end_bytes;        // reserved after it: less than the peak where a full card
+                                        // got the cache back
     uint64_t eval_peak_bytes;           // peak of live bytes in evaluation; 0 without one
     uint64_t cards_allocated_bytes;     // peak_allocated of every card of device_map, together
     uint64_t segments;                  // cudaMalloc'ed segments at the end

@@ -3,7 +3,7 @@
 local score = require "score"
 local tsv = require "tsv"
 
-local kinds = {peak_allocated_bytes = "allocator", peak_reserved_bytes = "allocator", process_bytes = "process"}
+local kinds = {peak_allocated_bytes = "allocator", peak_reserved_bytes = "allocator", reserved_end_bytes = "allocator", process_bytes = "process"}
 
 -- The errors of each kind of run: {regime = {allocator = {...}, process = {...}}}, and the regimes in order of name.
 local function errors_of(results)

@@ -128,6 +128,7 @@ class Result:
     peak_requested_bytes: int
     first_step_peak_bytes: int
     steady_end_bytes: int
+    reserved_end_bytes: int  # reserved then: less than the peak where a full card got the cache back
     eval_peak_bytes: int
     cards_allocated_bytes: int  # peak_allocated of every card of device_map, together
     segments: int

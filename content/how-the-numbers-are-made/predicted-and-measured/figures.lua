@@ -14,8 +14,8 @@ figures.metrics = {
   {"^nvidia%-smi %(initial subtracted%)$", "process_bytes", "the card's memory less what was taken before the process began"},
   {"^nvidia%-smi", "process_bytes", "the process in the card"},
   {"^unstated", "process_bytes", "which figure is not said; it is not scored"},
-  {"^gpu memory %(reserved or allocated not said%)$", "peak_reserved_bytes",
-    "nanotron logs both; the rows with data parallelism only are the reserved ones"},
+  {"^gpu memory %(reserved or allocated not said%)$", "reserved_end_bytes",
+    "nanotron logs both; the rows with data parallelism only are the reserved ones. The peak is reset after each step's backward passes"},
 }
 
 local CONSTANT = 40 * 2 ^ 20   -- Qwen3's tables: cuBLAS's workspace on these cards, 32 MiB, and what a step of decoding holds

@@ -344,7 +344,9 @@ sources.list = {
     facts = {reentrant = true, loaded = true, clip = "1", optimizer = "adamw_fused", accumulation = 1, expandable = true}},
   {name = "nanotron", match = "^nanotron/", framework = "nanotron", reading = nanotron, facts = {clip = "1", optimizer = "adamw_fused"},
     readings = {"max_memory_reserved of world rank 0, which is in the first pipeline stage: helpers.py, log_throughput writes Mem Alloc and "
-      .. "Mem Res of that rank; the rows with data parallelism only are reserved, to 0.3 %"}},
+      .. "Mem Res of that rank; the rows with data parallelism only are reserved, to 0.3 %",
+      "what is reserved at the end of the third step: trainer.py, training_step calls log_memory after the backward passes of the first five steps, "
+      .. "logging.py has it reset the peaks, and train_step_logs calls log_throughput in the third step: what a full card got back before is not in it"}},
 }
 
 local none = {facts = {}}

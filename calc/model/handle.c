@@ -75,12 +75,14 @@ int handle_no_memory(struct vram *v)
     return err_set(&v->err, MESSAGE_out_of_memory, NO_POS, NO_FIELD, NO_ARGS);
 }
 
+#ifndef __wasm__
 int handle_failed(struct vram *v, int code)
 {
     return code == VRAM_ENOMEM
                ? handle_no_memory(v)
                : err_set(&v->err, MESSAGE_played_wrongly, NO_POS, NO_FIELD, NO_ARGS);
 }
+#endif
 
 // ---- places ----------------------------------------------------------------------------------
 

@@ -57,6 +57,11 @@ void handle_begin_text(struct vram *v, const char *file);
 // Out of memory, recorded.
 int handle_no_memory(struct vram *v);
 // Of a code from within, without a sentence: no memory, or a fault of the tapes or their player.
+// The page's module has no room for the other sentence.
+#ifdef __wasm__
+#define handle_failed(v, code) handle_no_memory(v)
+#else
 int handle_failed(struct vram *v, int code);
+#endif
 
 #endif

@@ -343,7 +343,9 @@ static int model_check_compile(const struct vram_config *c, struct message *e)
         {c->checkpointing == CHECKPOINTING_SELECTIVE && (compiled || c->n_expert),
          MESSAGE_selective_here,
          {"checkpointing"}},
+#ifndef __wasm__  // the page has no room for it, and says one setting after the other
         {c->float8 && !model_compiles_blocks(c), MESSAGE_float8_blocks, {"float8", "compile"}},
+#endif
         {blocks && !model_compiles_blocks(c), MESSAGE_compile_blocks, {"compile"}},
         {c->float8 && !blocks, MESSAGE_float8_here, {"float8", "compile"}},
         {c->float8_all_gather &&

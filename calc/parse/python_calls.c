@@ -7,6 +7,7 @@
 #include "calc/base/text.h"
 #include "calc/parse/python_choice.h"
 #include "calc/parse/python_find.h"
+#include "calc/parse/python_members.h"
 #include "calc/parse/python_names.h"
 
 struct calls {
@@ -226,26 +227,27 @@ static struct span argument_name(struct calls *c)
     return name;
 }
 
-// **name of a dictionary that is bound above, once, and names each of its members: they are
-// arguments. *read is false where it is none.
-static int spread(struct calls *c, bool *read)
+// **others, behind the stars: the members of a dictionary are arguments. What of it is not known is
+// said, as a value is that is no literal.
+static int spread(struct calls *c, const char *stars)
 {
-    const char *start = c->at, *end = start;
-    while (end < c->end && python_is_name_byte(*end))
-        end++;
-    const char *from = python_bound_to(&c->names, (struct span){start, (size_t)(end - start)});
-    int rc = VRAM_OK;
-    c->at = from ? from : start;
-    if (from && take(c, '{')) {
-        const char *members = c->at;
-        leave(c);
-        struct span inside = {members, (size_t)(c->at - members)};
-        *read = span_find(inside, "**") == inside.len && span_find(inside, " for ") == inside.len;
-        c->at = members;
-        rc = *read ? dictionary(c, 0) : VRAM_OK;
+    struct python_members m = {.names = &c->names};
+    const char *end = python_members(&m, c->at, c->end);
+    int rc = 0;
+    for (size_t i = 0; rc == VRAM_OK && i < m.count; i++) {
+        const struct python_member *one = m.at + i;
+        size_t first = c->out->count;
+        c->at = one->value_at;
+        rc = argument(c, one->key, one->key_at, 0);
+        blank(c);
+        for (; rc == VRAM_OK && c->at < one->end && first < c->out->count; first++)
+            c->out->at[first].value = PAIRS_NOT_LITERAL;
     }
-    if (rc == VRAM_OK)
-        c->at = *read ? end : start;
+    c->at = end;
+    c->spread = c->spread || m.unread;
+    if (m.unread)
+        parse_warn(c->p, MESSAGE_not_literal, pairs_pos(c->out, c->p->file, place(c, m.unread)),
+                   ARGS(arg_part("key", stars, (size_t)(end - stars))));
     return rc;
 }
 
@@ -259,15 +261,13 @@ static int arguments(struct calls *c, const struct python_call *call)
         struct span name = argument_name(c);
         if (name.len == 0 && number == 0 && call->first && *c->at != '*')
             name = span_of(call->first);
-        bool read = false;
-        if (name.len == 0 && c->end - c->at > 2 && c->at[0] == '*' && c->at[1] == '*') {
+        bool spreads = name.len == 0 && c->end - c->at > 2 && c->at[0] == '*' && c->at[1] == '*';
+        if (spreads) {
             c->at += 2;
-            rc = spread(c, &read);
-            c->spread = c->spread || !read;
+            rc = spread(c, name_at);
         }
-        while (name.len == 0 && !read && take(c, '*'))
-            c->spread = true;
-        if (rc == VRAM_OK && !read)
+        c->spread = c->spread || (name.len == 0 && !spreads && take(c, '*'));
+        if (!spreads)
             rc = argument(c, name.len ? name : (struct span){"_", 1}, name_at, 0);
         if (rc == VRAM_OK && !take(c, ',') && c->at < c->end && *c->at != ')')
             rc = fail(c, c->at, MESSAGE_value_goes_on);

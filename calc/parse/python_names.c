@@ -223,7 +223,7 @@ struct py_names python_names_of(const struct python_names *n)
 static void add(struct python_names *n, struct span path, struct py_value value, const char *from)
 {
     if (n->count < PYTHON_NAMES && path.len)
-        n->bound[n->count++] = (struct python_binding){path, value, from};
+        n->bound[n->count++] = (struct python_binding){path, value, from, NULL};
 }
 
 // The value behind `=`, unknown where it cannot be read.
@@ -318,7 +318,8 @@ static bool bind_attribute(struct python_names *n, const char *at, size_t indent
     return true;
 }
 
-// `CONFIG["a"] = 1`, `config.x = 2`, `CONFIG.update(...)`: what was known of it is no more.
+// `CONFIG["a"] = 1`, `config.x = 2`, `CONFIG.update(...)`, `CONFIG |= ...`: what was known of it is
+// no more.
 static void unbind(struct python_names *n, struct span name)
 {
     struct span line = line_at(n, name.at);
@@ -328,10 +329,14 @@ static void unbind(struct python_names *n, struct span name)
            (python_is_name_byte(line.at[path.len]) || line.at[path.len] == '.'))
         path.len++;
     const char *rest = line.at + path.len;
-    if (line.at[name.len] == '[' || span_find(path, ".update") < path.len)
+    size_t before = n->count;
+    bool joins = span_starts(span_trim(span_skip(line, name.len)), "|=");
+    if (line.at[name.len] == '[' || joins || span_find(path, ".update") < path.len)
         add(n, name, unknown, NULL);
     else if (assigned(n, rest, true) || (path.len + 2 < line.len && rest[1] == '='))
         add(n, path, unknown, NULL);
+    if (n->count > before)
+        n->bound[before].change = name.at;
 }
 
 // Out of the functions whose bodies end before a line, and into the one that it begins.
@@ -399,8 +404,9 @@ void python_bind(struct python_names *n, const char *line)
     }
     const char *value = name.len ? assigned(n, name.at + name.len, false) : NULL;
     if (!value) {
-        if (name.len && name.at + name.len < n->end &&
-            (name.at[name.len] == '.' || name.at[name.len] == '['))
+        struct span rest = span_trim(span_skip(line_at(n, at), name.len));
+        if (name.len && rest.len &&
+            (rest.at[0] == '.' || rest.at[0] == '[' || span_starts(rest, "|=")))
             unbind(n, name);
         return;
     }

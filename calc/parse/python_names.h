@@ -11,7 +11,8 @@ enum { PYTHON_NAMES = 256 };
 struct python_binding {
     struct span path;
     struct py_value value;
-    const char *from;  // its expression; NULL where it may be another, too
+    const char *from;    // its expression; NULL where it may be another, too
+    const char *change;  // a line that changes a part of it, or NULL
 };
 
 struct python_names {

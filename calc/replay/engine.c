@@ -200,6 +200,12 @@ static int engine_record_one(struct engine *e, const struct model *m, unsigned r
         [ENGINE_TOKEN] = {.kind = PASS_TOKEN},
     };
     struct reel *r = &e->reels[reel];
+    if (MODEL_IS_WHOLE && reel == ENGINE_AGAIN) {
+        bool made;
+        int rc = reel_again(r, &e->reels[ENGINE_NEXT], &passes[reel], &made);
+        if (rc != VRAM_OK || made)
+            return rc;
+    }
     if (!MODEL_IS_WHOLE || reel != ENGINE_BETWEEN)
         return reel_record(r, &e->graph, m, &passes[reel]);
     struct model own = engine_evaluated(m);

@@ -194,6 +194,28 @@ int reel_record(struct reel *r, struct graph *g, const struct model *m, const st
     return rc == VRAM_OK ? reel_condense(r) : rc;
 }
 
+static int reel_copy_saved(struct reel *r, const struct reel *from)
+{
+    size_t n = from->saved_count;
+    if (!reel_grow(r, &r->saved, &r->saved_cap, n, sizeof *r->saved))
+        return VRAM_ENOMEM;
+    mem_copy(r->saved, from->saved, n * sizeof *r->saved);
+    r->saved_count = n;
+    return VRAM_OK;
+}
+
+int reel_again(struct reel *r, const struct reel *first, const struct pass *p, bool *made)
+{
+    *made = tape_again(&r->tape, &first->tape);
+    if (!*made)
+        return r->tape.failed ? VRAM_ENOMEM : VRAM_OK;
+    r->pass = *p;
+    r->stack = first->stack;
+    r->placed = r->failed = false;
+    int rc = reel_copy_saved(r, first);
+    return rc == VRAM_OK ? reel_condense(r) : rc;
+}
+
 void reel_sizes_make(struct reel_sizes *s, const uint64_t elements[SHAPE_COUNT],
                      const struct dims *d)
 {

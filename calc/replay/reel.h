@@ -67,6 +67,10 @@ bool reel_folds(const struct tape_stack *s);
 // Writes the tape of a pass. Depends on the kind of model only. Errors: VRAM_ENOMEM.
 int reel_record(struct reel *r, struct graph *g, const struct model *m, const struct pass *p);
 
+// The reel of the pass p, which finds gradients, from that of the first one. *made: false where it
+// must be recorded. Errors: VRAM_ENOMEM.
+int reel_again(struct reel *r, const struct reel *first, const struct pass *p, bool *made);
+
 // Bytes of every kind of tensor and their negatives, by shape and number format: what reel_rise
 // adds up.
 struct reel_sizes {

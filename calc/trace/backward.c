@@ -66,7 +66,7 @@ void backward_accumulate(struct graph *g, struct node *n)
     else if (g->has_gradients || g->in_buckets || g->m->c.optimizer_in_backward)
         tape_unref(g->t, gradient);
     else
-        tape_keep(g->t, gradient, n->unit, graph_gradient_slot(n));
+        tape_leave(g->t, gradient, n->unit, graph_gradient_slot(n));
     n->gradient[0] = TAPE_NONE;
 }
 

@@ -57,7 +57,7 @@ static uint32_t parallel_part(struct graph *g, const struct node *n, uint32_t gr
     if (g->has_gradients && !parallel_adds_up(g))
         tape_unref(g->t, part);
     else if (graph_ok(g))
-        tape_keep(g->t, part, n->unit, graph_gradient_slot(n));
+        tape_leave(g->t, part, n->unit, graph_gradient_slot(n));
     return TAPE_NONE;
 }
 

@@ -26,6 +26,7 @@ void tape_free(struct tape *t)
     mem_free(t->mem, t->code, t->code_cap * sizeof *t->code);
     mem_free(t->mem, t->segments, t->segment_cap * sizeof *t->segments);
     mem_free(t->mem, t->unit_slots, t->unit_slots_cap * sizeof *t->unit_slots);
+    mem_free(t->mem, t->left, t->left_cap * sizeof *t->left);
     tape_init(t, t->mem);
 }
 
@@ -46,7 +47,8 @@ void tape_reset(struct tape *t, struct tape_stack stack)
     t->failed = false;
     t->count = 1;  // storage 0 is none
     t->code_count = 0;
-    t->segment_count = 0;
+    t->segment_count = t->left_count = 0;
+    t->left_alone = true;
     t->stack = stack;
     t->repeats = false;
     t->slots_global = t->slots_lead = t->slots_unit = 0;
@@ -193,6 +195,22 @@ void tape_keep(struct tape *t, uint32_t storage, int32_t unit, uint16_t slot)
     t->storages[storage].home = HOME_PERSIST;
     t->storages[storage].unit = unit;
     t->storages[storage].slot = slot;
+}
+
+static void tape_note_left(struct tape *t, uint32_t storage, int32_t unit)
+{
+    const struct storage *s = &t->storages[storage];
+    bool goes_here = s->refs == 1 && s->with == TAPE_NONE && s->unit == unit;
+    t->left_alone &= goes_here && !t->ahead && tape_is_open(t, t->unit);
+    if (tape_grow(t, &t->left, &t->left_cap, t->left_count + 1, sizeof *t->left))
+        t->left[t->left_count++] = (struct tape_left){(uint32_t)t->code_count, storage, s->slot};
+}
+
+void tape_leave(struct tape *t, uint32_t storage, int32_t unit, uint16_t slot)
+{
+    if (TAPE_LOOKS && !t->failed)
+        tape_note_left(t, storage, unit);
+    tape_keep(t, storage, unit, slot);
 }
 
 uint32_t tape_move(struct tape *t, uint32_t storage, int32_t unit, uint16_t slot)

@@ -84,6 +84,13 @@ struct tape_segment {
     bool backward;
 };
 
+// A gradient that stays: where the next pass, which adds to it, frees its own, and the slot of that
+// one.
+struct tape_left {
+    uint32_t at, storage;  // before this instruction
+    uint16_t slot;         // of HOME_TAPE
+};
+
 struct tape {
     const struct vram_mem *mem;
     struct storage *storages;
@@ -94,6 +101,9 @@ struct tape {
     size_t segment_count, segment_cap;
     uint16_t *unit_slots;  // storages numbered so far, by unit
     size_t unit_slots_cap;
+    struct tape_left *left;  // in order
+    size_t left_count, left_cap;
+    bool left_alone;          // nothing else differs in a pass that finds gradients
     struct tape_stack stack;  // of the simulation
     bool repeats;             // unit 1 stands for all between the first and the last
     uint16_t slots_global, slots_lead,
@@ -137,6 +147,8 @@ void tape_unref(struct tape *t, uint32_t storage);  // the last one frees; TAPE_
 // The storage, from its allocation on, lives in a slot of HOME_PERSIST of the given unit. The
 // reference is used up.
 void tape_keep(struct tape *t, uint32_t storage, int32_t unit, uint16_t slot);
+// The same for a gradient that a pass which finds one there adds to that and frees.
+void tape_leave(struct tape *t, uint32_t storage, int32_t unit, uint16_t slot);
 // From here on it lives in a slot of HOME_PERSIST of the given unit that something else held when
 // it was allocated. The caller's reference goes over to its new number, which is the answer;
 // whoever holds another one of the old number frees nothing with it.
@@ -145,5 +157,9 @@ void tape_workspace(struct tape *t, uint16_t which);
 
 // After the last instruction: finds out whether the middle may be repeated.
 void tape_finish(struct tape *t);
+
+// Writes the tape of the pass that finds gradients from that of the first one. False: more may
+// differ, or there is no memory (to->failed).
+bool tape_again(struct tape *to, const struct tape *from);
 
 #endif

@@ -234,6 +234,21 @@ static uint64_t too_much(const struct plan *p)
     return p->tight_only ? p->list->out.gpu_bytes + 1 : run_process_unsure(p->probe);
 }
 
+// What the tensors alone take, and bytes from which on that is too much; a lower bound where that is
+// too much already.
+static uint64_t least_or_more(const struct plan *p, const struct vram_config *config,
+                              uint64_t *enough)
+{
+    aim(p->probe, config);
+    uint64_t least = run_process_floor(p->probe);
+    message_clear(&p->probe->err);
+    if (least && least >= (*enough = too_much(p)))
+        return least;
+    least = least_of(p->probe, config);
+    *enough = too_much(p);
+    return least;
+}
+
 static bool has_failed(const struct plan *p, const struct vram_config *config)
 {
     for (size_t i = 0; i < p->failed && i < ADVICE_FAILED; i++)
@@ -251,7 +266,7 @@ static int leave_out(struct plan *p, const struct rows *out, bool *left)
     *left = false;
     if (has_failed(p, &next))
         return VRAM_OK;
-    uint64_t least = least_of(p->probe, &next), enough = too_much(p);
+    uint64_t enough, least = least_or_more(p, &next, &enough);
     if (least >= enough)
         return VRAM_OK;
     int rc = try_below(p, &next, enough, &answer);
@@ -280,7 +295,7 @@ static void guess(const struct plan *p, const struct rows *all, size_t from, str
         struct vram_config next;
         out->row[out->count++] = all->row[i];
         without(p, out, &next);
-        uint64_t least = least_of(p->probe, &next), enough = too_much(p);
+        uint64_t enough, least = least_or_more(p, &next, &enough);
         if ((double)least * part < (double)enough)
             continue;
         out->count--;

@@ -226,14 +226,19 @@ static int engine_record(struct engine *e, const struct model *m, bool all)
     return rc;
 }
 
+// Numbers of elements of all shapes.
+static int engine_shape(struct engine *e)
+{
+    dims_make(&e->dims, &e->model);
+    int rc = shape_fill(&e->dims, e->elements);
+    return rc == VRAM_OK ? units_sums(&e->model, &e->state.layout, e->elements) : rc;
+}
+
 // Sizes of all tensors by the model's dimensions.
 static int engine_size(struct engine *e, bool play)
 {
-    dims_make(&e->dims, &e->model);
     e->allocator.config.roundup_divisions = (uint32_t)e->model.c.roundup_power2_divisions;
-    int rc = shape_fill(&e->dims, e->elements);
-    if (rc == VRAM_OK)
-        rc = units_sums(&e->model, &e->state.layout, e->elements);
+    int rc = engine_shape(e);
     if (rc == VRAM_OK)
         reel_sizes_make(&e->sizes, e->elements, &e->dims);
     for (unsigned i = 0; i < ENGINE_REELS && rc == VRAM_OK; i++) {
@@ -251,6 +256,18 @@ static int engine_fit(struct engine *e, bool play)
 {
     layout_make(&e->state.layout, &e->model);
     int rc = engine_size(e, play);
+    return rc == VRAM_OK ? state_make(&e->state, &e->model, e->elements) : rc;
+}
+
+int engine_prepare_state(struct vram *v, struct engine *e)
+{
+    int rc = model_make(&e->model, &v->config, &v->err);
+    e->has_run = false;
+    if (rc != VRAM_OK)
+        return rc;
+    stage_narrow(&e->model, 0);
+    layout_make(&e->state.layout, &e->model);
+    rc = engine_shape(e);
     return rc == VRAM_OK ? state_make(&e->state, &e->model, e->elements) : rc;
 }
 

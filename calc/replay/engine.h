@@ -95,6 +95,9 @@ struct engine *engine_of(struct vram *v);
 // live_peak does not. Errors are recorded in v->err.
 int engine_prepare(struct vram *v, struct engine *e, bool play);
 
+// Model and state alone, without reels, of the only stage. Errors: those of engine_prepare, not recorded.
+int engine_prepare_state(struct vram *v, struct engine *e);
+
 // Where a run's batches differ in length: sizes of everything for the step of a number, the batch
 // after it included; and for the longest, as engine_prepare leaves them. Errors: VRAM_ENOMEM,
 // VRAM_EOVERFLOW.

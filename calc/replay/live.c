@@ -87,11 +87,24 @@ static uint64_t live_between(const struct engine *e)
     return size_max(forward, joined);
 }
 
+// What is there before the first batch.
+static uint64_t live_built(const struct engine *e)
+{
+    return e->state.param_bytes + e->state.buffer_bytes + buckets_bytes(&e->state) +
+           e->state.copy_bytes + e->state.sum_bytes;
+}
+
+uint64_t live_floor(const struct engine *e)
+{
+    int64_t net;
+    uint64_t live = live_built(e);
+    bool steps = e->model.c.task == TASK_TRAIN && !e->model.c.eval_only;
+    return steps ? live + e->state.grad_bytes + state_step_rise(&e->state, true, &net) : live;
+}
+
 uint64_t live_peak(const struct engine *e)
 {
-    uint64_t live = e->state.param_bytes + e->state.buffer_bytes + buckets_bytes(&e->state) +
-                    e->state.copy_bytes + e->state.sum_bytes,
-             peak;
+    uint64_t live = live_built(e), peak;
     if (e->model.c.task == TASK_INFERENCE)
         return live_generation(e, live);
     if (e->model.c.pipeline_parallel == 1)

@@ -283,6 +283,16 @@ int run_process_least(struct vram *v, uint64_t *process)
     return rc;
 }
 
+uint64_t run_process_floor(struct vram *v)
+{
+    struct vram_figure context;
+    struct engine *e = MODEL_IS_WHOLE && stage_count(&v->config) == 1 ? engine_of(v) : NULL;
+    if (!e || engine_prepare_state(v, e) != VRAM_OK)
+        return 0;
+    context_figure(&v->config, &context);
+    return live_floor(e) + context.bytes + e->state.paged_bytes;
+}
+
 uint64_t run_process_unsure(const struct vram *v)
 {
     const struct engine *e = v->parts[HANDLE_ENGINE].ptr;

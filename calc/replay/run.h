@@ -20,8 +20,12 @@ int run_events(struct vram *v, const struct trace_sink *sink);
 // vram_live_peak.
 int run_process_least(struct vram *v, uint64_t *process);
 
+// A lower bound of that again, of what lives outside of the passes: no tape. 0 where it is not
+// known: several stages, an impossible run.
+uint64_t run_process_floor(struct vram *v);
+
 // Bytes of the process from which on its whole error bound is surely not within the card, for the
-// configuration as run_process or run_process_least has just seen it.
+// configuration as run_process, run_process_least or run_process_floor has just seen it.
 uint64_t run_process_unsure(const struct vram *v);
 
 // The last answer of vram_segments; NULL: there is none of the configuration as it is.

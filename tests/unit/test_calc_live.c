@@ -422,7 +422,7 @@ static void test_process_alone(void **state)
 {
     struct heap h = {0};
     vram *v = open_vram(&h);
-    uint64_t seed = 13, runs = 0;
+    uint64_t seed = 13, runs = 0, floors = 0;
     (void)state;
     for (int i = 0; i < 1700; i++) {
         struct vram_figure lean, limited;
@@ -445,11 +445,14 @@ static void test_process_alone(void **state)
         assert_int_equal(lean.measurements, full.measurements);
         assert_int_equal(run_process_least(v, &least), VRAM_OK);
         assert_true(least <= full.bytes);
+        uint64_t floor = run_process_floor(v);
+        assert_true(floor <= least);
+        floors += floor > 0;
         assert_int_equal(run_process(v, full.bytes, &limited, &retries), VRAM_ENOFIT);
         assert_int_equal(run_process(v, full.bytes + 1, &limited, &retries), VRAM_OK);
         assert_int_equal(limited.bytes, full.bytes);
     }
-    assert_true(runs > 1000);
+    assert_true(runs > 1000 && floors > 800);
     close_vram(v, &h);
 }
 

@@ -193,7 +193,9 @@ static int make(struct vram *v, struct advice_list *list)
     list->made = false;
     list->count = 0;
     list->base = v->config;
-    int rc = try_all(v, probe, list);
+    int rc = run_resumes(probe, false);
+    if (rc == VRAM_OK)
+        rc = try_all(v, probe, list);
     if (rc != VRAM_OK)
         probe_error(v, probe);
     vram_free(probe);

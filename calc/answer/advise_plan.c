@@ -234,18 +234,21 @@ static uint64_t too_much(const struct plan *p)
     return p->tight_only ? p->list->out.gpu_bytes + 1 : run_process_unsure(p->probe);
 }
 
-// What the tensors alone take, and bytes from which on that is too much; a lower bound where that is
-// too much already.
+// What the tensors alone take, and bytes from which on that is too much; a lower bound where that
+// is too much already.
 static uint64_t least_or_more(const struct plan *p, const struct vram_config *config,
                               uint64_t *enough)
 {
-    aim(p->probe, config);
-    uint64_t least = run_process_floor(p->probe);
-    message_clear(&p->probe->err);
-    if (least && least >= (*enough = too_much(p)))
-        return least;
-    least = least_of(p->probe, config);
-    *enough = too_much(p);
+    uint64_t least = 0;
+    if (MODEL_IS_WHOLE) {
+        aim(p->probe, config);
+        least = run_process_floor(p->probe);
+        *enough = least ? too_much(p) : 0;
+    }
+    if (!least || least < *enough) {
+        least = least_of(p->probe, config);
+        *enough = too_much(p);
+    }
     return least;
 }
 
@@ -362,7 +365,7 @@ static int add_other(struct plan *p)
 int plan_make(struct vram *v, struct vram *probe, struct advice_list *list)
 {
     struct plan p = {.v = v, .probe = probe, .list = list, .exact = true, .least = list->least};
-    int rc = VRAM_OK;
+    int rc = run_resumes(probe, true);
     list->plan = v->config;
     list->out.plan_process_bytes = list->out.process_bytes;
     for (int same = 1; same >= 0 && rc == VRAM_OK; same--) {

@@ -77,6 +77,26 @@ int allocator_reset(struct allocator *a, const struct allocator_config *config)
     return VRAM_OK;
 }
 
+int allocator_copy(struct allocator *to, const struct allocator *from)
+{
+    struct allocator own = *to;
+    void *blocks = own.blocks;
+    size_t count = from->blocks ? from->count : 0;
+    int rc = mem_grow(own.mem, &blocks, &own.cap, count, sizeof *own.blocks);
+    to->blocks = blocks;
+    to->cap = own.cap;
+    if (rc != VRAM_OK)
+        return rc;
+    mem_copy(blocks, from->blocks, count * sizeof *from->blocks);
+    *to = *from;
+    to->mem = own.mem;
+    to->blocks = blocks;
+    to->cap = own.cap;
+    to->settle = own.settle;
+    to->settled = own.settled;
+    return VRAM_OK;
+}
+
 void allocator_done(struct allocator *a)
 {
     if (a->blocks)

@@ -19,6 +19,9 @@ int allocator_init(struct allocator *a, const struct vram_mem *mem,
 // As new, with the memory kept: for sweeps. Errors: as allocator_init.
 int allocator_reset(struct allocator *a, const struct allocator_config *config);
 
+// Makes *to, which has memory of its own, what *from is. settle stays. Errors: VRAM_ENOMEM.
+int allocator_copy(struct allocator *to, const struct allocator *from);
+
 // Gives all memory back to mem. a may be all zero.
 void allocator_done(struct allocator *a);
 

@@ -15,6 +15,8 @@ static void engine_free(void *ptr)
     const struct vram_mem *mem = e->mem;
     for (unsigned i = 0; i < ENGINE_SETS * ENGINE_REELS; i++)
         reel_free(&e->sets[i / ENGINE_REELS].reels[i % ENGINE_REELS]);
+    if (MODEL_IS_WHOLE && e->resume.ptr)
+        e->resume.free(e->resume.ptr);
     graph_free(&e->graph);
     allocator_done(&e->allocator);
     mem_arena_free(&e->names);

@@ -64,6 +64,7 @@ struct engine {
     struct player player;  // of the last run
     struct player_late late[PLAYER_LATE];
     uint32_t fed[ENGINE_MOST_ITERATIONS];  // to a pipeline by the last run, by iteration
+    struct handle_part resume;             // resume.h
     uint32_t *slots;
     size_t slots_cap;
     uint64_t *held;  // of a player of a run whose batches differ
@@ -95,7 +96,8 @@ struct engine *engine_of(struct vram *v);
 // live_peak does not. Errors are recorded in v->err.
 int engine_prepare(struct vram *v, struct engine *e, bool play);
 
-// Model and state alone, without reels, of the only stage. Errors: those of engine_prepare, not recorded.
+// Model and state alone, without reels, of the only stage. Errors: those of engine_prepare, not
+// recorded.
 int engine_prepare_state(struct vram *v, struct engine *e);
 
 // Where a run's batches differ in length: sizes of everything for the step of a number, the batch

@@ -13,6 +13,7 @@
 #include "calc/replay/engine.h"
 #include "calc/replay/live.h"
 #include "calc/replay/report.h"
+#include "calc/replay/resume.h"
 #include "calc/replay/schedule.h"
 
 const struct vram_result *vram_result(const struct vram *v)
@@ -254,6 +255,15 @@ int run_once(struct vram *v)
     return VRAM_OK;
 }
 
+int run_resumes(struct vram *v, bool to_and_fro)
+{
+    struct engine *e = MODEL_IS_WHOLE ? engine_of(v) : NULL;
+    if (!e)
+        return MODEL_IS_WHOLE ? VRAM_ENOMEM : VRAM_OK;
+    int rc = resume_open(e, to_and_fro ? RESUME_OTHERS : 0);
+    return rc == VRAM_OK ? rc : handle_no_memory(v);
+}
+
 int run_process(struct vram *v, uint64_t enough, struct vram_figure *process, uint64_t *retries)
 {
     struct vram_figure context;
@@ -287,7 +297,9 @@ uint64_t run_process_floor(struct vram *v)
 {
     struct vram_figure context;
     struct engine *e = MODEL_IS_WHOLE && stage_count(&v->config) == 1 ? engine_of(v) : NULL;
-    if (!e || engine_prepare_state(v, e) != VRAM_OK)
+    int rc = e ? engine_prepare_state(v, e) : VRAM_ENOMEM;
+    message_clear(&v->err);
+    if (rc != VRAM_OK)
         return 0;
     context_figure(&v->config, &context);
     return live_floor(e) + context.bytes + e->state.paged_bytes;

@@ -5,6 +5,11 @@
 
 #include "calc/replay/engine.h"
 
+// From here on run_process plays once what runs have in common that differ by their optimizer
+// alone, if one of them was the first, or, where runs go to and fro, among the last. Errors:
+// VRAM_ENOMEM.
+int run_resumes(struct vram *v, bool to_and_fro);
+
 // What vram_run would give as result.process. enough: bytes of the process from which on the exact
 // number does not matter, or 0. Errors: those of vram_run; VRAM_ENOFIT, not recorded: it takes
 // `enough` or more. *retries: how often the cache was given back to the card.

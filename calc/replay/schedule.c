@@ -4,6 +4,7 @@
 #include "calc/replay/schedule.h"
 
 #include "calc/base/size.h"
+#include "calc/replay/resume.h"
 #include "calc/replay/state_play.h"
 
 static const struct storage schedule_batch[2] = {
@@ -218,10 +219,17 @@ static int schedule_step(struct engine *e, struct player *p, uint32_t it)
     return rc;
 }
 
-static int schedule_iteration(struct engine *e, struct player *p, uint32_t it)
+static int schedule_passes(struct engine *e, struct player *p, uint32_t it)
 {
     bool pipeline = e->model.c.pipeline_parallel > 1;
     int rc = pipeline ? schedule_pipeline(e, p, it) : schedule_micro_steps(e, p, it);
+    return MODEL_IS_WHOLE && rc == VRAM_OK && it == 0 ? resume_note(e, p) : rc;
+}
+
+// resumed: the first step's passes have been played.
+static int schedule_iteration(struct engine *e, struct player *p, uint32_t it, bool resumed)
+{
+    int rc = resumed && it == 0 ? VRAM_OK : schedule_passes(e, p, it);
     return rc == VRAM_OK ? schedule_step(e, p, it) : rc;
 }
 
@@ -233,7 +241,8 @@ static bool schedule_is_stable(const struct player *p, uint32_t it, uint32_t rou
            p->allocator->stats.reserved.peak == reserved;
 }
 
-static int schedule_iterations(struct engine *e, struct player *p, uint32_t iterations)
+static int schedule_iterations(struct engine *e, struct player *p, uint32_t iterations,
+                               bool resumed)
 {
     uint64_t reserved = 0;
     uint32_t round = (uint32_t)size_max(e->model.c.seq_lens, 1);
@@ -241,7 +250,7 @@ static int schedule_iterations(struct engine *e, struct player *p, uint32_t iter
         uint32_t from = p->phase_count;
         int rc = engine_take_batch(e, it);
         if (rc == VRAM_OK)
-            rc = schedule_iteration(e, p, it);
+            rc = schedule_iteration(e, p, it, resumed);
         if (rc != VRAM_OK)
             return rc;
         if (it == 0)
@@ -268,6 +277,13 @@ static int schedule_generation(struct engine *e, struct player *p)
     return rc;
 }
 
+static int schedule_steps(struct engine *e, struct player *p, uint32_t iterations, bool resumed)
+{
+    int rc = schedule_iterations(e, p, iterations, resumed);
+    return rc == VRAM_OK && engine_evaluates_between(&e->model) ? schedule_evaluate_between(e, p)
+                                                                : rc;
+}
+
 static int schedule_training(struct engine *e, struct player *p, uint32_t iterations)
 {
     int rc = e->model.c.pipeline_parallel == 1 ? schedule_first_batch(e, p) : VRAM_OK;
@@ -281,21 +297,36 @@ static int schedule_training(struct engine *e, struct player *p, uint32_t iterat
         p->iterations = 0;
         return rc;
     }
-    if (rc == VRAM_OK)
-        rc = schedule_iterations(e, p, iterations);
-    return rc == VRAM_OK && engine_evaluates_between(&e->model) ? schedule_evaluate_between(e, p)
-                                                                : rc;
+    return rc == VRAM_OK ? schedule_steps(e, p, iterations, false) : rc;
 }
 
-int schedule_play(struct engine *e, struct player *p, uint32_t iterations)
+// From where a run with another optimizer stood before its first step.
+static int schedule_resumed(struct engine *e, struct player *p, uint32_t iterations)
+{
+    bool enough = p->enough && p->allocator->stats.reserved.peak >= p->enough;
+    return enough ? VRAM_ENOFIT : schedule_steps(e, p, iterations, true);
+}
+
+static int schedule_from_start(struct engine *e, struct player *p, uint32_t iterations)
 {
     bool generates = e->model.c.task == TASK_INFERENCE;
-    player_phase(p, trace_phase(TRACE_PARAMS, 0, 0));
     int rc = engine_take_batch(e, 0);
     if (rc == VRAM_OK)
         rc = state_build(p, &e->state);
     if (rc == VRAM_OK)
         rc = generates ? schedule_generation(e, p) : schedule_training(e, p, iterations);
+    return rc;
+}
+
+int schedule_play(struct engine *e, struct player *p, uint32_t iterations)
+{
+    bool resumed = false;
+    player_phase(p, trace_phase(TRACE_PARAMS, 0, 0));
+    int rc = MODEL_IS_WHOLE ? resume_take(e, p, &resumed) : VRAM_OK;
+    if (rc == VRAM_OK && resumed)
+        rc = schedule_resumed(e, p, iterations);
+    else if (rc == VRAM_OK)
+        rc = schedule_from_start(e, p, iterations);
     player_end_phase(p);
     p->steady_end = p->live;
     return rc == VRAM_OK ? engine_take_longest(e) : rc;

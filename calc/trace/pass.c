@@ -270,7 +270,8 @@ void pass_write(struct graph *g, const struct pass *p, graph_saved_fn *saved, vo
         return;
     g->calls = &checkpoint_calls;
     g->has_gradients = p->has_gradients;
-    g->t->left_alone = !g->keeps_whole;
+    if (MODEL_IS_WHOLE)
+        g->t->left_alone = !g->keeps_whole;
     if (p->kind != PASS_TRAINING)
         pass_infer(g, (enum pass_kind)p->kind);
     else if (g->m->c.pipeline_parallel > 1)

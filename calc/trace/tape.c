@@ -26,7 +26,8 @@ void tape_free(struct tape *t)
     mem_free(t->mem, t->code, t->code_cap * sizeof *t->code);
     mem_free(t->mem, t->segments, t->segment_cap * sizeof *t->segments);
     mem_free(t->mem, t->unit_slots, t->unit_slots_cap * sizeof *t->unit_slots);
-    mem_free(t->mem, t->left, t->left_cap * sizeof *t->left);
+    if (TAPE_LOOKS)  // none in the page
+        mem_free(t->mem, t->left, t->left_cap * sizeof *t->left);
     tape_init(t, t->mem);
 }
 
@@ -47,8 +48,9 @@ void tape_reset(struct tape *t, struct tape_stack stack)
     t->failed = false;
     t->count = 1;  // storage 0 is none
     t->code_count = 0;
-    t->segment_count = t->left_count = 0;
-    t->left_alone = true;
+    t->segment_count = 0;
+    if (TAPE_LOOKS)
+        t->left_count = 0;
     t->stack = stack;
     t->repeats = false;
     t->slots_global = t->slots_lead = t->slots_unit = 0;

@@ -1,86 +1,8 @@
 // Three ways to the same numbers, on thousands of random configurations: the peak by the reels'
 // rises, the peak by playing them, and playing tapes on which every layer is written out.
 
-#include "calc/replay/engine.h"
 #include "calc/replay/run.h"
-#include "tests/unit/calc_fixture.h"
-
-static struct engine *engine_in(const vram *v)
-{
-    return v->parts[HANDLE_ENGINE].ptr;
-}
-
-static uint64_t next_random(uint64_t *seed)
-{
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return *seed >> 33;
-}
-
-static uint64_t between(uint64_t *seed, uint64_t low, uint64_t high)
-{
-    return low + next_random(seed) % (high - low + 1);
-}
-
-static void set_number(vram *v, const char *key, uint64_t n)
-{
-    if (vram_set_u64(v, key, n) != VRAM_OK)
-        fail_msg("%s=%llu: %s", key, (unsigned long long)n, vram_error(v)->text);
-}
-
-// A field's value by chance, within its range.
-static void set_any(vram *v, uint64_t *seed, const char *key)
-{
-    const struct vram_field *f = vram_field_find(key);
-    set_number(v, key, between(seed, f->min, f->max));
-}
-
-static void set_random(vram *v, uint64_t *seed)
-{
-    static const char *const any[] = {"mode",          "dtype",     "attention", "optimizer",
-                                      "checkpointing", "bias",      "family",    "tie_embeddings",
-                                      "keep_logits",   "evaluation"};
-    uint64_t heads = between(seed, 1, 8);
-    vram_clear(v);
-    for (size_t i = 0; i < sizeof any / sizeof *any; i++)
-        set_any(v, seed, any[i]);
-    set_number(v, "cross_entropy", between(seed, 0, CROSS_ENTROPY_INPLACE));  // DPO's come behind
-    set_number(v, "n_layer", between(seed, 1, 9));
-    set_number(v, "n_head", heads);
-    set_number(v, "n_embd", heads * 2 * between(seed, 1, 64));
-    set_number(v, "vocab_size", between(seed, 1, 60000));
-    set_number(v, "batch_size", between(seed, 1, 16));
-    set_number(v, "block_size", between(seed, 1, 600));
-    set_number(v, "gradient_accumulation_steps", between(seed, 1, 3));
-    set_number(v, "checkpoint_every", between(seed, 1, 4));
-    set_number(v, "use_reentrant", next_random(seed) % 2);
-    set_number(v, "dropout", next_random(seed) % 3 ? 0 : 100000);
-    set_number(v, "grad_clip", next_random(seed) % 2 ? 0 : 1000000);
-    if (next_random(seed) % 4 == 0 && vram_set(v, "family", "qwen3_moe") == VRAM_OK)
-        set_number(v, "n_expert", between(seed, 2, 8));
-    if (next_random(seed) % 4 == 0)
-        set_number(v, "lora_rank", between(seed, 1, 16));
-    if (next_random(seed) % 3 == 0) {
-        set_any(v, seed, "parallel");
-        set_any(v, seed, "bucket_view");
-        set_number(v, "n_gpu", between(seed, 1, 9));
-    }
-    if (next_random(seed) % 24 == 0) {
-        set_any(v, seed, "offload_optimizer");
-        set_any(v, seed, "offload_params");
-        set_any(v, seed, "offload_activations");
-        set_number(v, "reduce_bucket_size", between(seed, 0, 100000));
-    }
-    if (next_random(seed) % 4 == 0)
-        set_number(v, "pipeline_parallel", between(seed, 1, 4));
-    if (heads % 2 == 0 && next_random(seed) % 4 == 0) {
-        set_number(v, "tensor_parallel", 2);
-        set_any(v, seed, "sequence_parallel");
-    }
-    if (next_random(seed) % 12 == 0) {
-        set_number(v, "eval_batch_size", between(seed, 1, 5));
-        set_number(v, "eval_accumulation_steps", between(seed, 0, 5));
-    }
-}
+#include "tests/unit/calc_random.h"
 
 static void test_rises(void **state)
 {
@@ -183,62 +105,6 @@ static void test_layers_written_out(void **state)
     assert_true(runs > 500);
     printf("%llu of %llu tapes stand on three units\n", (unsigned long long)repeated,
            (unsigned long long)runs);
-    close_vram(v, &h);
-}
-
-static void same_storages(const struct tape *a, const struct tape *b)
-{
-    assert_int_equal(a->count, b->count);
-    for (size_t i = 1; i < a->count; i++) {
-        const struct storage *x = &a->storages[i], *y = &b->storages[i];
-        assert_true(x->name == y->name && x->op == y->op && x->category == y->category);
-        assert_true(x->dtype == y->dtype && x->shape == y->shape && x->home == y->home);
-        assert_true(x->unit == y->unit && x->sub == y->sub && x->stream == y->stream);
-        assert_true(x->home >= HOME_NONE || x->slot == y->slot);
-        assert_true(x->sent == y->sent && x->taken == y->taken && x->earlier == y->earlier);
-    }
-}
-
-static void same_tapes(const struct tape *a, const struct tape *b)
-{
-    same_storages(a, b);
-    assert_int_equal(a->code_count, b->code_count);
-    assert_memory_equal(a->code, b->code, a->code_count * sizeof *a->code);
-    assert_int_equal(a->segment_count, b->segment_count);
-    for (size_t i = 0; i < a->segment_count; i++) {
-        const struct tape_segment *x = &a->segments[i], *y = &b->segments[i];
-        assert_true(x->begin == y->begin && x->end == y->end && x->unit == y->unit);
-        assert_int_equal(x->backward, y->backward);
-    }
-    assert_true(a->repeats == b->repeats && a->slots_global == b->slots_global);
-    assert_true(a->slots_lead == b->slots_lead && a->slots_unit == b->slots_unit);
-}
-
-// The tape of a pass that finds gradients is made from that of the first one: it is what recording
-// it gives.
-static void test_passes_made(void **state)
-{
-    struct heap h = {0};
-    vram *v = open_vram(&h);
-    uint64_t seed = 17, made = 0;
-    struct reel recorded;
-    (void)state;
-    for (int i = 0; i < 1500; i++) {
-        set_random(v, &seed);
-        set_number(v, "gradient_accumulation_steps", 2 + next_random(&seed) % 3);
-        if (vram_run(v) != VRAM_OK || v->config.eval_only || v->config.task != TASK_TRAIN)
-            continue;
-        struct engine *e = engine_in(v);
-        const struct reel *again = &e->reels[ENGINE_AGAIN];
-        made += e->reels[ENGINE_NEXT].tape.left_alone;
-        reel_init(&recorded, &v->mem);
-        assert_int_equal(reel_record(&recorded, &e->graph, &e->model, &again->pass), VRAM_OK);
-        same_tapes(&again->tape, &recorded.tape);
-        assert_int_equal(again->saved_count, recorded.saved_count);
-        reel_free(&recorded);
-    }
-    printf("%llu tapes made of others\n", (unsigned long long)made);
-    assert_true(made > 500);
     close_vram(v, &h);
 }
 
@@ -462,7 +328,6 @@ int main(void)
         cmocka_unit_test(test_rises),
         cmocka_unit_test(test_sums),
         cmocka_unit_test(test_layers_written_out),
-        cmocka_unit_test(test_passes_made),
         cmocka_unit_test(test_layers_before_units),
         cmocka_unit_test(test_ledger),
         cmocka_unit_test(test_no_history),

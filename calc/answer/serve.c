@@ -6,6 +6,7 @@
 #include "calc/base/size.h"
 #include "calc/model/capacities.h"
 #include "calc/model/contexts.h"
+#include "calc/model/family.h"
 #include "calc/model/gguf.h"
 #include "calc/model/gpus.h"
 #include "calc/model/model_make.h"
@@ -51,6 +52,14 @@ static int make_model(struct vram *v, struct model *m)
     c.sequence_parallel = c.optimizer_in_backward = c.eval_only = 0;
     c.quantization = QUANTIZATION_NONE;
     c.kv_dtype = KV_DTYPE_AUTO;
+#ifndef __wasm__
+    if (family_has(&c) & HAS_LATENT) {  // what an engine keeps of latents is its own
+        const char *name = vram_field_at(FIELD_family)->values[c.family];
+        err_set(&v->err, MESSAGE_latent_here, NO_POS, ABOUT("family"),
+                ARGS(arg_text("family", name)));
+        return handle_locate(v);
+    }
+#endif
     return model_make(m, &c, &v->err) == VRAM_OK ? VRAM_OK : handle_locate(v);
 }
 

@@ -35,7 +35,9 @@ enum {
     LOSSES = 1 << 7,
     DIVIDED = 1 << 8,
     OTHERS = 1 << 9,
-    OLD = 1 << 10
+    OLD = 1 << 10,
+    UNPACKED = 1 << 11,
+    FLASH_2 = 1 << 12
 };
 
 static const struct family_limit {
@@ -47,6 +49,13 @@ static const struct family_limit {
 #include "calc/model/family_limits.def"
 };
 
+// Of those that the page's module has no rows for.
+static unsigned family_whole_runs(const struct vram_config *c)
+{
+    return MODEL_IS_WHOLE * ((c->attention == ATTENTION_FLASH_2) * FLASH_2 |
+                             (c->task == TASK_INFERENCE && c->transformers < 5015) * UNPACKED);
+}
+
 // What of family_limits.def a run is.
 static unsigned family_runs(const struct vram_config *c)
 {
@@ -56,10 +65,10 @@ static unsigned family_runs(const struct vram_config *c)
         loss == CROSS_ENTROPY_TILED || loss == CROSS_ENTROPY_CHUNKED || loss == CROSS_ENTROPY_CCE;
     return (c->task == TASK_INFERENCE) * SERVES |
            (c->attention == ATTENTION_MATH || c->attention == ATTENTION_FLASH_2) * SCORES |
-           (c->pipeline_parallel > 1) * STAGES | (c->lora_rank && vectors) * VECTORS |
-           (c->quantization > 0) * QUANTIZED | (c->kernels > 0) * KERNELS | fused * FUSED |
-           (loss > CROSS_ENTROPY_UPCAST) * LOSSES | (c->tensor_parallel > 1) * DIVIDED |
-           !framework_goes(c, BY_TRANSFORMERS) * OTHERS |
+           family_whole_runs(c) | (c->pipeline_parallel > 1) * STAGES |
+           (c->lora_rank && vectors) * VECTORS | (c->quantization > 0) * QUANTIZED |
+           (c->kernels > 0) * KERNELS | fused * FUSED | (loss > CROSS_ENTROPY_UPCAST) * LOSSES |
+           (c->tensor_parallel > 1) * DIVIDED | !framework_goes(c, BY_TRANSFORMERS) * OTHERS |
            (c->transformers < 5000 || c->torch < 2009) * OLD;
 }
 

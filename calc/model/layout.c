@@ -230,7 +230,8 @@ static void layout_attention(struct layout *l, const struct model *m)
     }
     uint64_t q = m->c.n_head * m->c.head_dim, k = m->c.n_kv_head * m->c.head_dim, c = m->c.n_embd;
     bool all = m->c.bias || (m->features & HAS_ALL_BIASES);
-    bool some = all || m->c.attention_bias || (m->features & HAS_QKV_BIAS);
+    bool bare = m->features & HAS_BARE_ATTENTION;
+    bool some = (all && !bare) || m->c.attention_bias || (m->features & HAS_QKV_BIAS);
     if (m->features & HAS_FUSED_QKV) {
         layout_linear(
             l, m, (struct layout_row){P_QKV, ROLE_ATTN_QKV, PART_WEIGHT, SHAPE_W_QKV, q + 2 * k, c},
@@ -257,7 +258,8 @@ static void layout_attention(struct layout *l, const struct model *m)
     bool sinks = m->features & HAS_SINKS;
     bool output = m->c.attention_bias && !(m->features & HAS_BARE_OUTPUT);
     layout_linear(l, m, (struct layout_row){P_O, ROLE_ATTN_PROJ, PART_WEIGHT, SHAPE_W_Q, c, q},
-                  all || sinks || output ? SHAPE_C : 0);
+                  (all && !(bare && (m->features & HAS_BARE_OUTPUT))) || sinks || output ? SHAPE_C
+                                                                                         : 0);
     if (sinks)
         layout_block(
             l, m->c.lora_rank == 0,
@@ -339,6 +341,11 @@ static void layout_mlp(struct layout *l, const struct model *m)
     layout_linear(l, m, up, all ? SHAPE_B_FF : 0);
     layout_linear(l, m, (struct layout_row){P_DOWN, ROLE_MLP_PROJ, PART_WEIGHT, SHAPE_W_FF, c, f},
                   all ? SHAPE_C : 0);
+#ifndef __wasm__
+    for (uint16_t i = P_ALPHA_P; i <= P_ALPHA_N && m->c.family == FAMILY_APERTUS; i++)
+        layout_block(l, m->c.lora_rank == 0,
+                     (struct layout_row){i, ROLE_ACT, PART_WEIGHT, SHAPE_ONE, 1, 0});
+#endif
 }
 
 // Norms follow the branches: an encoder's, and those of OPT 350M.

@@ -72,7 +72,11 @@ enum layout_block {
     P_Q_A_NORM = P_SHARED_SHARE + LAYOUT_LINEAR,
     P_KV_A_NORM,
     P_LAYER_FLAT,  // as P_ROOT_FLAT
-    P_KEYS,        // no parameters: what a model with use_cache returns of a layer
+#ifndef __wasm__
+    P_ALPHA_P,  // of xIELU: one number each
+    P_ALPHA_N,
+#endif
+    P_KEYS,  // no parameters: what a model with use_cache returns of a layer
     P_VALUES,
     LAYOUT_BLOCK_NUMBERS
 };

@@ -84,6 +84,13 @@ enum model_feature {
 #define HAS_NARROW_EMBEDDING \
     HAS_IN_WHOLE( \
         49)  // projections from and to a narrower embedding; norms behind the sums (OPT 350M)
+#define HAS_RETURNED_SHARES \
+    HAS_IN_WHOLE( \
+        60)  // a layer returns its shares, which the model holds until the next has returned
+#define HAS_OLD_SCORES \
+    HAS_IN_WHOLE(62)  // shares are returned by code that knows no kernel of attention
+#define HAS_BARE_ATTENTION \
+    HAS_IN_WHOLE(61)                   // no biases on q, k and v although other layers have some
 #define HAS_NEW_CODE HAS_IN_WHOLE(50)  // modelled as transformers has it from 5.0 on alone
 #define HAS_COMPLEX_ROTARY \
     HAS_IN_WHOLE(51)  // queries and keys are turned as complex numbers, in float32

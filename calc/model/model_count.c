@@ -56,6 +56,13 @@ static uint64_t model_angles(const struct model *m)
                                                     : 0;
 }
 
+#ifndef __wasm__
+static uint64_t model_rotated(const struct model *m)
+{
+    return m->c.head_dim * m->c.partial_rotary_factor / 1000000;
+}
+#endif
+
 void model_count(struct model *m)
 {
     struct layout l;
@@ -76,6 +83,12 @@ void model_count(struct model *m)
     if (m->c.family == FAMILY_GPT_NEOX && model_has_trait(m, TRAIT_REGISTERED_MASKS))
         m->buffer_bytes = size_mul3(m->c.n_layer, m->c.block_size, m->c.block_size);
     m->buffer_bytes = size_add(m->buffer_bytes, size_add(model_tables(m), model_angles(m)));
+#ifndef __wasm__
+    if (m->c.family == FAMILY_GPT_NEO)  // a mask in every layer
+        m->buffer_bytes = size_mul3(m->c.n_layer, m->c.block_size, m->c.block_size);
+    if (m->c.family == FAMILY_GPTJ || m->c.family == FAMILY_CODEGEN)  // sines and cosines
+        m->buffer_bytes = size_mul3(4 * m->c.n_layer, m->c.block_size, model_rotated(m));
+#endif
     if (m->features & HAS_ENCODER)
         m->buffer_bytes = size_mul(2 * 8, m->c.block_size);  // position_ids and token_type_ids
 }

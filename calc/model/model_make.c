@@ -70,6 +70,12 @@ static int model_check_heads(struct vram_config *c, struct message *e)
     return VRAM_OK;
 }
 
+// flash-attn's kernel has code of its own in families whose scores are tensors; it is refused.
+static bool model_flash_written(const struct model *m)
+{
+    return (m->features & HAS_OLD_SCORES) && m->c.attention == ATTENTION_FLASH_2;
+}
+
 enum { MODEL_NEWEST = 65534 };  // of versions, below NOW of traits.def
 
 static const struct trait_row {
@@ -141,7 +147,7 @@ static int model_check_allocator(const struct vram_config *c, struct message *e)
 
 bool model_returns_cache(const struct vram_config *c)
 {
-    uint64_t other = HAS_ENCODER | HAS_PICKED_KEYS | HAS_LATENT;
+    uint64_t other = HAS_ENCODER | HAS_PICKED_KEYS | HAS_LATENT | HAS_OLD_SCORES;
     return MODEL_IS_WHOLE && c->task == TASK_TRAIN && framework_goes(c, BY_TRANSFORMERS) &&
            !c->compile && c->pipeline_parallel == 1 && c->kernels != KERNELS_FOAK &&
            c->family != FAMILY_GPT_BIGCODE && !(family_has(c) & other);
@@ -415,7 +421,8 @@ int model_make(struct model *m, const struct vram_config *c, struct message *e)
     if ((m->features & HAS_PICKED_KEYS) && m->c.attention == ATTENTION_FLASH)
         m->c.attention = ATTENTION_MEM_EFFICIENT;  // flash attention takes no mask
     model_find_traits(m);
-    if (model_has_eager_scores(m) || (m->features & HAS_ALIBI))
+    if (model_has_eager_scores(m) ||
+        ((m->features & HAS_RETURNED_SHARES) && !model_flash_written(m)))
         m->c.attention = ATTENTION_MATH;
     model_dense_targets(&m->c);
     model_saved_targets(&m->c);

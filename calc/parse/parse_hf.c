@@ -4,7 +4,9 @@
 #include "calc/parse/parse.h"
 
 #include "calc/base/text.h"
+#include "calc/model/family.h"
 #include "calc/model/model.h"
+#include "calc/parse/hf_conclude.h"
 #include "calc/parse/towers.h"
 
 enum { HF_SEQ = 2048 };
@@ -74,12 +76,6 @@ static const char IGNORED[] =
 #undef HF_IGNORE
     ;
 
-// Models that hold a language model inside (Gemma 3) put its keys under text_config.
-static struct span inner(struct span key)
-{
-    return span_starts(key, "text_config.") ? span_skip(key, 12) : key;
-}
-
 // Of the families known the one with blocks most like those of another, or NULL.
 static const char *alike(struct span type)
 {
@@ -134,8 +130,8 @@ static int find_family(struct parse *p)
 {
     struct entry e, type = {{NULL, 0}, {NULL, 0}, NO_POS, NO_POS};
     while (parse_entry(p, &e))
-        if (span_is(inner(e.key), "model_type") &&
-            (type.value.len == 0 || e.key.len != inner(e.key).len))
+        if (span_is(hf_inner(e.key), "model_type") &&
+            (type.value.len == 0 || e.key.len != hf_inner(e.key).len))
             type = e;
     parse_rewind(p);
     if (type.value.len == 0)
@@ -216,13 +212,6 @@ static int on_quantization(struct parse *p, const struct entry *e)
     return span_is(key, "bnb_4bit_use_double_quant") ? quantize(p, e, "nf4_double") : VRAM_OK;
 }
 
-static int not_modelled(struct parse *p, const struct entry *e)
-{
-    return err_set(
-        &p->v->err, MESSAGE_not_modelled, e->value_pos, NO_FIELD,
-        ARGS(arg_part("key", e->key.at, e->key.len), arg_part("value", e->value.at, e->value.len)));
-}
-
 static int unknown_key(struct parse *p, const struct entry *e)
 {
     const char *names[KEY_ROWS];
@@ -273,7 +262,7 @@ static bool find_own_key(const struct parse *p, struct entry *e)
 
 static int read_entry(struct parse *p, struct entry e)
 {
-    e.key = inner(e.key);
+    e.key = hf_inner(e.key);
     read_variant(p, &e);
     if (span_is(e.key, "sliding_window_pattern"))
         e.value = pattern_of(e.value);
@@ -292,7 +281,7 @@ static int read_entry(struct parse *p, struct entry e)
         return parse_set_entry(p, &e);
     for (size_t i = 0; i < sizeof ONLY / sizeof *ONLY; i++)
         if (span_is(e.key, ONLY[i].hf) && only_here(p, &ONLY[i]))
-            return span_is(e.value, ONLY[i].value) ? VRAM_OK : not_modelled(p, &e);
+            return span_is(e.value, ONLY[i].value) ? VRAM_OK : hf_not_modelled(p, &e);
     for (size_t i = 0; i < KEY_ROWS; i++)
         if (span_is(e.key, KEYS[i].hf)) {
             e.key = span_of(KEYS[i].field);
@@ -313,97 +302,6 @@ void parse_choose_length(struct parse *p)
     c->seq_len = HF_SEQ;
     message_list_add(&p->v->notes, MESSAGE_length_chosen, ABOUT("seq_len"),
                      ARGS(arg_u64("seq_len", HF_SEQ), arg_u64("positions", c->block_size)));
-}
-
-// What Falcon's three keys say of heads and norms together: num_kv_heads counts with
-// new_decoder_architecture or without multi_query, two norms come with the former. SRC:
-// transformers models/falcon/modeling_falcon.py, FalconAttention, FalconDecoderLayer;
-// configuration_falcon.py.
-static void conclude_falcon(struct parse *p)
-{
-    struct vram_config *c = &p->v->config;
-    struct entry e;
-    bool grouped = false, one = true, said = false, norms = false;
-    parse_rewind(p);
-    while (parse_entry(p, &e)) {
-        if (span_is(e.key, "new_decoder_architecture"))
-            grouped = span_is(e.value, "true");
-        if (span_is(e.key, "multi_query"))
-            one = span_is(e.value, "true");
-        said = said || (span_is(e.key, "num_kv_heads") && !span_is(e.value, "null"));
-        norms = norms || (span_is(e.key, "num_ln_in_parallel_attn") && !span_is(e.value, "null"));
-    }
-    if (!grouped)
-        c->n_kv_head = one ? 1 : c->n_head;
-    else if (!said)
-        c->n_kv_head = c->n_head;
-    if (!norms)
-        c->parallel_norms = grouped ? 2 : 1;
-}
-
-// The width of all shared experts together, in experts. SRC: transformers
-// models/qwen2_moe/modeling_qwen2_moe.py, Qwen2MoeSparseMoeBlock.
-static int conclude_shared(struct parse *p)
-{
-    struct vram_config *c = &p->v->config;
-    struct entry e;
-    parse_rewind(p);
-    while (parse_entry(p, &e)) {
-        uint64_t width;
-        bool overflow;
-        if (!span_is(inner(e.key), "shared_expert_intermediate_size"))
-            continue;
-        if (!text_to_u64(e.value.at, e.value.len, &width, &overflow) || c->expert_inner == 0 ||
-            width % c->expert_inner != 0)
-            return not_modelled(p, &e);
-        c->n_shared_experts = width / c->expert_inner;
-    }
-    return VRAM_OK;
-}
-
-// OPT 350M has an embedding of half the width and projections behind it and before its head; with
-// norms before the branches no published model has one. SRC: transformers
-// models/opt/modeling_opt.py, OPTDecoder (project_in, project_out).
-static int conclude_width(struct parse *p)
-{
-    struct entry e;
-#ifndef __wasm__
-    if (p->v->config.family == FAMILY_OPT_LATE)
-        return VRAM_OK;
-#endif
-    parse_rewind(p);
-    while (MODEL_IS_WHOLE && parse_entry(p, &e)) {
-        uint64_t width;
-        bool overflow;
-        if (span_is(e.key, "word_embed_proj_dim") && !span_is(e.value, "null") &&
-            !(text_to_u64(e.value.at, e.value.len, &width, &overflow) &&
-              width == p->v->config.n_embd))
-            return not_modelled(p, &e);
-    }
-    return VRAM_OK;
-}
-
-// A window that the file does not turn on. SRC: transformers models/qwen2/configuration_qwen2.py,
-// qwen3, qwen3_moe, smollm3: use_sliding_window.
-static void conclude_window(struct parse *p)
-{
-    static const uint8_t asked[] = {
-        FAMILY_QWEN2,     FAMILY_QWEN3, FAMILY_QWEN3_MOE, FAMILY_SMOLLM3,
-#ifndef __wasm__
-        FAMILY_QWEN2_MOE,
-#endif
-    };
-    struct vram_config *c = &p->v->config;
-    struct entry e;
-    bool on = true;
-    for (size_t i = 0; i < sizeof asked; i++)
-        on = on && c->family != asked[i];
-    parse_rewind(p);
-    while (parse_entry(p, &e))
-        if (span_is(inner(e.key), "use_sliding_window"))
-            on = span_is(e.value, "true");
-    if (!on)
-        c->sliding_window = 0;
 }
 
 // Parts for images and sound beside the language model, each said once.
@@ -446,7 +344,7 @@ static int check_sizes(struct parse *p)
 static bool inner_is_fixed(const struct vram_config *c)
 {
 #ifndef __wasm__
-    if (c->family == FAMILY_BLOOM)
+    if (c->family == FAMILY_BLOOM || (family_has(c) & HAS_OLD_SCORES))
         return true;
 #endif
     return c->family == FAMILY_GPT2;
@@ -478,10 +376,6 @@ int parse_hf(struct parse *p)
     // / heads
     if (c->family == FAMILY_GPT_NEOX)
         c->n_kv_head = 0;
-    if (c->family == FAMILY_FALCON)
-        conclude_falcon(p);
-    conclude_window(p);
     note_towers(p);
-    rc = conclude_shared(p);
-    return rc == VRAM_OK ? conclude_width(p) : rc;
+    return hf_conclude(p);
 }

@@ -5,6 +5,7 @@
 #include "calc/trace/attention_latent.h"
 
 #include "calc/trace/attention.h"
+#include "calc/trace/cache.h"
 #include "calc/trace/layers.h"
 #include "calc/trace/layers_llama.h"
 #include "calc/trace/layers_rotary.h"
@@ -98,6 +99,9 @@ struct value layer_attention_latent(struct graph *g, struct value x)
         layer_rotary_complex(g, &q_part[1], &kv_part[1]);
     else
         layer_rotary_latent(g, &q_part[1], &kv_part[1]);
+#ifndef __wasm__
+    cache_keep(g, &core, &kv_part[1]);
+#endif
     struct value query = latent_join(g, q_part[0], q_part[1]);
     latent_expand(g, core, kv_part[1], wide);
     struct value y = latent_attend(g, query, wide[0], wide[1]),

@@ -11,6 +11,7 @@
 #include "calc/trace/block_llama.h"
 #include "calc/trace/block_nanotron.h"
 #include "calc/trace/block_opt.h"
+#include "calc/trace/block_shares.h"
 #include "calc/trace/cache.h"
 #include "calc/trace/layers.h"
 #include "calc/trace/layers_llama.h"
@@ -84,6 +85,8 @@ struct value block_forward(struct graph *g, struct value x)
         return block_bloom(g, x);
     if (g->m->features & HAS_COUNTED_POSITIONS)
         return block_opt(g, x);
+    if (g->m->features & HAS_RETURNED_SHARES)
+        return block_shares(g, x);
     return (g->m->features & HAS_GATE) || (g->m->features & HAS_ROTARY) ? block_llama(g, x)
                                                                         : block_gpt(g, x);
 }

@@ -11,6 +11,7 @@
 #include "calc/trace/layers_grouped.h"
 #include "calc/trace/layers_llama.h"
 #include "calc/trace/layers_lora_fused.h"
+#include "calc/trace/layers_xielu.h"
 #include "calc/trace/linear.h"
 
 static bool has(const struct graph *g, uint64_t feature)
@@ -78,6 +79,16 @@ static struct value mlp_gated_once(struct graph *g, struct value x)
     return out;
 }
 
+static bool mlp_is_xielu(const struct graph *g)
+{
+#ifndef __wasm__
+    return g->m->c.family == FAMILY_APERTUS;
+#else
+    (void)g;
+    return false;
+#endif
+}
+
 static struct value mlp_experts(struct graph *g, struct value x)
 {
     block_fn *shared = layout_find(&g->layout, true, P_SHARED_GATE) ? mlp_shared : NULL;
@@ -96,9 +107,10 @@ struct value block_mlp(struct graph *g, struct value x)
         return mlp_gated(g, x);
     struct value wide = layer_linear(g, x, P_UP, SHAPE_FF);
     bool steps = g->m->c.family == FAMILY_PHI && graph_has(g, TRAIT_INNER_MODEL);
-    struct value active = has(g, HAS_SQUARED_RELU) ? layer_squared_relu(g, wide)
-                          : steps                  ? layer_gelu_new(g, wide)
-                                                   : layer_activation(g, wide, true);
+    struct value active = mlp_is_xielu(g)            ? layer_xielu(g, wide)
+                          : has(g, HAS_SQUARED_RELU) ? layer_squared_relu(g, wide)
+                          : steps                    ? layer_gelu_new(g, wide)
+                                                     : layer_activation(g, wide, true);
     graph_drop(g, wide);
     struct value out = layer_linear(g, active, P_DOWN, SHAPE_U);
     graph_drop(g, active);

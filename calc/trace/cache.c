@@ -22,7 +22,8 @@ static void cache_fill(struct graph *g, struct value x, uint16_t number, uint8_t
     if (!graph_ok(g))
         return;
     if (cache_dtype(g, x.dtype) != x.dtype)
-        kept = graph_scratch(g, OP_KV_CACHE, x.role, part, DT_BYTE, SHAPE_KV);
+        kept = graph_scratch(g, OP_KV_CACHE, x.role, part, DT_BYTE,
+                             MODEL_IS_WHOLE ? x.shape : SHAPE_KV);
     else
         tape_ref(g->t, kept);
     if (!graph_ok(g))
@@ -116,7 +117,11 @@ static struct cache_old cache_first(const struct graph *g, bool values)
     bool bytes = cache_dtype(g, g->compute) == DT_BYTE;
     struct cache_old old = {SHAPE_KV, cache_dtype(g, g->compute), values ? PART_VALUES : PART_KEYS,
                             values ? P_V : P_K, true};
-    if (g->m->features & HAS_ALIBI)
+#ifndef __wasm__
+    if (g->m->features & HAS_LATENT)
+        old.shape = values ? SHAPE_KV_ROT : SHAPE_KV_CORE;
+#endif
+    if (g->m->features & HAS_RETURNED_SHARES)
         return old;  // keys and values are copied out of the projection
     if (fused && !bytes && (values || !rotary))
         old.shape = SHAPE_QKV;
@@ -142,9 +147,22 @@ static void cache_make(struct graph *g, const struct cache_old *old, uint8_t sha
     tape_keep(g->t, grown, g->t->unit, cache_slot(g, old->number, turn));
 }
 
+// Of all positions: latents and a rotated key for all heads, or keys and values of each.
+static uint8_t cache_whole(const struct graph *g, bool values)
+{
+#ifndef __wasm__
+    if (g->m->features & HAS_LATENT)
+        return values ? SHAPE_CACHE_TURNED : SHAPE_CACHE_CORE;
+#endif
+    (void)g;
+    (void)values;
+    return SHAPE_CACHE;
+}
+
 static uint32_t cache_before(struct graph *g, const struct cache_old *old, bool first)
 {
-    return cache_existing(g, old, first ? old->shape : SHAPE_CACHE, first ? 0 : 1);
+    uint8_t whole = cache_whole(g, MODEL_IS_WHOLE && old->part == PART_VALUES);
+    return cache_existing(g, old, first ? old->shape : whole, first ? 0 : 1);
 }
 
 // cat((old, new), dim=-2)
@@ -152,7 +170,7 @@ void cache_grow(struct graph *g, bool values, bool first)
 {
     struct cache_old old = cache_first(g, values);
     uint32_t before = cache_before(g, &old, first);
-    cache_make(g, &old, SHAPE_CACHE, first ? 1 : 0);
+    cache_make(g, &old, cache_whole(g, values), first ? 1 : 0);
     if ((old.is_there || !first) && !graph_has(g, TRAIT_CACHE_TWICE))
         tape_unref(g->t, before);
 }

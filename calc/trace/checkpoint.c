@@ -71,7 +71,7 @@ static void checkpoint_fill(struct graph *g, struct frame f, int32_t base)
 // Scores that a block returns beside its result, and whoever runs it holds.
 static void checkpoint_shares_go(struct graph *g)
 {
-    if (!(g->m->features & HAS_ALIBI))
+    if (!(g->m->features & HAS_RETURNED_SHARES))
         return;
     graph_drop(g, g->shares);
     g->shares = graph_none();
@@ -132,7 +132,7 @@ static void checkpoint_release(struct graph *g, int32_t frame)
     holder->saved_count = 0;
     while (f->taken < f->chosen)
         tape_unref(g->t, f->results[f->taken++]);
-    if (frame == 1 && !(g->m->features & (HAS_COUNTED_POSITIONS | HAS_ALIBI)) &&
+    if (frame == 1 && !(g->m->features & (HAS_COUNTED_POSITIONS | HAS_RETURNED_SHARES)) &&
         g->m->c.checkpointing == CHECKPOINTING_BLOCK) {  // the first layer of its kind of mask
         tape_unref(g->t, g->masks[1]);
         g->masks[1] = TAPE_NONE;
@@ -184,7 +184,7 @@ static void checkpoint_forget(struct graph *g)
 // pytorch torch/csrc/autograd/python_function.cpp, PyNode::apply (materialize_grads).
 static uint32_t checkpoint_zeros(struct graph *g)
 {
-    return g->m->features & HAS_ALIBI
+    return g->m->features & HAS_RETURNED_SHARES
                ? graph_scratch(g, OP_ZEROS, ROLE_SCORES, PART_GRAD, g->compute, SHAPE_SCORES)
                : TAPE_NONE;
 }

@@ -12,6 +12,7 @@
 #include "calc/trace/block_encoder.h"
 #include "calc/trace/block_falcon.h"
 #include "calc/trace/block_opt.h"
+#include "calc/trace/block_shares.h"
 #include "calc/trace/checkpoint.h"
 #include "calc/trace/layers.h"
 #include "calc/trace/layers_llama.h"
@@ -146,7 +147,7 @@ static struct value forward_last_norm(struct graph *g, struct value x)
 // What the last layer has returned beside its result.
 static void forward_shares_go(struct graph *g)
 {
-    if (!(g->m->features & HAS_ALIBI))
+    if (!(g->m->features & HAS_RETURNED_SHARES))
         return;
     graph_drop(g, g->shares);
     g->shares = graph_none();
@@ -197,6 +198,7 @@ struct value forward_embed(struct graph *g, uint32_t ids, struct value local[3])
     struct value x = g->m->features & HAS_ENCODER             ? encoder_embedding(g, ids, local)
                      : g->m->features & HAS_ALIBI             ? bloom_embedding(g, ids, local)
                      : g->m->features & HAS_COUNTED_POSITIONS ? opt_embedding(g, ids, local)
+                     : g->m->features & HAS_RETURNED_SHARES   ? shares_embedding(g, ids, local)
                      : g->m->features & HAS_ROTARY            ? forward_embed_rotary(g, ids, local)
                                                               : forward_embed_gpt(g, ids, local);
     forward_needs_gradient(g, &x);

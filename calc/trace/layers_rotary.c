@@ -184,6 +184,35 @@ void layer_rotary_latent(struct graph *g, struct value *q, struct value *k)
 }
 
 #ifndef __wasm__
+// A part turned, by angles that are spread over neighbours for each, and the rest: what cat joins.
+// The caller holds both.
+static void rotary_apart(struct graph *g, struct value *x, struct value held[2])
+{
+    bool query = x->shape == SHAPE_Q;
+    uint8_t half = query ? SHAPE_Q_HALF : SHAPE_KV_HALF;
+    struct value turns = rotary_slice(g, *x, query ? SHAPE_Q_ROT : SHAPE_KV_ROT);
+    held[1] = rotary_slice(g, *x, x->shape);
+    struct value sin = layer_copy(g, g->sin), cos = layer_copy(g, g->cos);
+    held[0] = rotary_turn(g, turns, cos, sin, half);
+    graph_drop(g, cos);
+    graph_drop(g, sin);
+    graph_drop(g, turns);
+}
+
+// SRC: transformers models/{gptj,codegen}/modeling_*.py, Attention.forward.
+void layer_rotary_apart(struct graph *g, struct value *q, struct value *k, struct value held[4])
+{
+    struct value *const both[2] = {k, q};
+    for (unsigned i = 0; i < 2; i++)
+        rotary_apart(g, both[i], held + 2 * i);
+    for (unsigned i = 0; i < 2; i++) {
+        struct value out =
+            rotary_join(g, graph_copy(g, held[2 * i]), held[2 * i + 1], both[i]->shape);
+        graph_drop(g, *both[i]);
+        *both[i] = out;
+    }
+}
+
 // SRC: transformers models/cohere/modeling_cohere.py, apply_rotary_pos_emb.
 void layer_rotary_wide(struct graph *g, struct value *q, struct value *k)
 {

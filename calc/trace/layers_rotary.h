@@ -26,4 +26,8 @@ void layer_rotary_wide(struct graph *g, struct value *q, struct value *k);
 // Turns a part of each head and puts the rest behind it. Uses *q and *k up, and makes the new ones.
 void layer_rotary_part(struct graph *g, struct value *q, struct value *k);
 
+// Turns a part of each head by sines and cosines of neighbours, keys first. Uses *q and *k up,
+// makes the new ones; held: the parts, which the caller drops.
+void layer_rotary_apart(struct graph *g, struct value *q, struct value *k, struct value held[4]);
+
 #endif

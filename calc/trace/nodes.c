@@ -12,6 +12,7 @@
 #include "calc/trace/block_nanotron.h"
 #include "calc/trace/layers_fused.h"
 #include "calc/trace/layers_lora_fused.h"
+#include "calc/trace/layers_xielu.h"
 #include "calc/trace/layers_grouped.h"
 #include "calc/trace/loss_chunked.h"
 #include "calc/trace/loss_tiled.h"
@@ -457,6 +458,10 @@ static node_fn *const node_table[NODE_COUNT] = {
     [NODE_INPLACE] = node_inplace,
     [NODE_CCE] = node_cut_loss,
 #ifndef __wasm__
+    [NODE_SOFTPLUS] = node_softplus,
+    [NODE_WHERE] = node_where,
+    [NODE_MINIMUM] = node_minimum,
+    [NODE_EXPM1] = node_expm1,
     [NODE_BADDBMM] = node_baddbmm,
     [NODE_GELU_FUNCTION] = node_gelu_function,
     [NODE_EXPERTS_BMM] = node_experts_bmm,

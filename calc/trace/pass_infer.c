@@ -29,6 +29,21 @@ static void decode_attention(struct graph *g)
     tape_unref(g->t, wide[1]);
 }
 
+#ifndef __wasm__
+// All latents become keys and values in each step. SRC: transformers 5.23
+// models/deepseek_v3/modeling_deepseek_v3.py, DeepseekV3Attention.expand_kv.
+static void decode_latent(struct graph *g)
+{
+    uint32_t wide = graph_scratch(g, OP_MM, ROLE_KV_B, PART_OUTPUT, g->compute, SHAPE_CACHE_WIDE);
+    uint32_t keys =
+        graph_scratch(g, OP_NEW_EMPTY, ROLE_K, PART_COPY, g->compute, SHAPE_CACHE_HEADS);
+    tape_unref(g->t, graph_scratch(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_OUTPUT, g->compute,
+                                   SHAPE_LAST_VALUES));
+    tape_unref(g->t, keys);
+    tape_unref(g->t, wide);
+}
+#endif
+
 // Calls fn at each layer.
 static void infer_layers(struct graph *g, bool first, void (*fn)(struct graph *g, bool first))
 {
@@ -44,7 +59,12 @@ static void decode_layer(struct graph *g, bool first)
     uint32_t heads = graph_scratch(g, OP_MM, ROLE_Q, PART_OUTPUT, g->compute, SHAPE_LAST_U);
     cache_grow(g, false, first);
     cache_grow(g, true, first);
-    decode_attention(g);
+#ifndef __wasm__
+    if (g->m->features & HAS_LATENT)
+        decode_latent(g);
+    else
+#endif
+        decode_attention(g);
     tape_unref(g->t, heads);
     tape_unref(g->t, graph_scratch(g, OP_MM, ROLE_UP, PART_OUTPUT, g->compute, SHAPE_LAST_FF));
 }

@@ -282,6 +282,11 @@ WIDTHS |= {
 }
 
 
+# What the depth is called where it has a name of its own.
+DEPTHS = {"gpt2": "n_layer", "gpt_bigcode": "n_layer", "gptj": "n_layer", "codegen": "n_layer", "mpt": "n_layers",
+          "gpt_neo": "num_layers"}
+
+
 def config(family, layers, **more):
     from transformers import AutoConfig
 
@@ -289,7 +294,9 @@ def config(family, layers, **more):
     kind, tower = words.pop("model_type"), words.pop("vision", None)
     if kind == "exaone4" and not words["sliding_window"]:
         words.update(sliding_window_pattern=4, layer_types=["full_attention"] * layers)
-    words["n_layer" if kind in ("gpt2", "gpt_bigcode") else "num_hidden_layers"] = layers
+    if kind == "gpt_neo":  # layers that see all and layers with a window take turns
+        words["attention_types"] = [[["global", "local"], layers // 2]]
+    words[DEPTHS.get(kind, "num_hidden_layers")] = layers
     if tower:
         return AutoConfig.for_model(kind, text_config=words, vision_config=tower,
                                     tie_word_embeddings=words.get("tie_word_embeddings", True))

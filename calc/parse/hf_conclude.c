@@ -1,0 +1,141 @@
+// Owns what keys of a config.json say together, or of one family alone, once all have been read.
+
+#include "calc/parse/hf_conclude.h"
+
+#include "calc/base/text.h"
+#include "calc/model/model.h"
+
+int hf_not_modelled(struct parse *p, const struct entry *e)
+{
+    return err_set(
+        &p->v->err, MESSAGE_not_modelled, e->value_pos, NO_FIELD,
+        ARGS(arg_part("key", e->key.at, e->key.len), arg_part("value", e->value.at, e->value.len)));
+}
+
+// What Falcon's three keys say of heads and norms together: num_kv_heads counts with
+// new_decoder_architecture or without multi_query, two norms come with the former. SRC:
+// transformers models/falcon/modeling_falcon.py, FalconAttention, FalconDecoderLayer;
+// configuration_falcon.py.
+static void conclude_falcon(struct parse *p)
+{
+    struct vram_config *c = &p->v->config;
+    struct entry e;
+    bool grouped = false, one = true, said = false, norms = false;
+    parse_rewind(p);
+    while (parse_entry(p, &e)) {
+        if (span_is(e.key, "new_decoder_architecture"))
+            grouped = span_is(e.value, "true");
+        if (span_is(e.key, "multi_query"))
+            one = span_is(e.value, "true");
+        said = said || (span_is(e.key, "num_kv_heads") && !span_is(e.value, "null"));
+        norms = norms || (span_is(e.key, "num_ln_in_parallel_attn") && !span_is(e.value, "null"));
+    }
+    if (!grouped)
+        c->n_kv_head = one ? 1 : c->n_head;
+    else if (!said)
+        c->n_kv_head = c->n_head;
+    if (!norms)
+        c->parallel_norms = grouped ? 2 : 1;
+}
+
+// The width of all shared experts together, in experts. SRC: transformers
+// models/qwen2_moe/modeling_qwen2_moe.py, Qwen2MoeSparseMoeBlock.
+static int conclude_shared(struct parse *p)
+{
+    struct vram_config *c = &p->v->config;
+    struct entry e;
+    parse_rewind(p);
+    while (parse_entry(p, &e)) {
+        uint64_t width;
+        bool overflow;
+        if (!span_is(hf_inner(e.key), "shared_expert_intermediate_size"))
+            continue;
+        if (!text_to_u64(e.value.at, e.value.len, &width, &overflow) || c->expert_inner == 0 ||
+            width % c->expert_inner != 0)
+            return hf_not_modelled(p, &e);
+        c->n_shared_experts = width / c->expert_inner;
+    }
+    return VRAM_OK;
+}
+
+// OPT 350M has an embedding of half the width and projections behind it and before its head; with
+// norms before the branches no published model has one. SRC: transformers
+// models/opt/modeling_opt.py, OPTDecoder (project_in, project_out).
+static int conclude_width(struct parse *p)
+{
+    struct entry e;
+#ifndef __wasm__
+    if (p->v->config.family == FAMILY_OPT_LATE)
+        return VRAM_OK;
+#endif
+    parse_rewind(p);
+    while (MODEL_IS_WHOLE && parse_entry(p, &e)) {
+        uint64_t width;
+        bool overflow;
+        if (span_is(e.key, "word_embed_proj_dim") && !span_is(e.value, "null") &&
+            !(text_to_u64(e.value.at, e.value.len, &width, &overflow) &&
+              width == p->v->config.n_embd))
+            return hf_not_modelled(p, &e);
+    }
+    return VRAM_OK;
+}
+
+#ifndef __wasm__
+// GPT-J's and CodeGen's file says how many numbers of a head are turned.
+static int conclude_turned(struct parse *p)
+{
+    struct vram_config *c = &p->v->config;
+    struct entry e;
+    uint64_t turned;
+    bool overflow;
+    if ((c->family != FAMILY_GPTJ && c->family != FAMILY_CODEGEN) || !c->n_head)
+        return VRAM_OK;
+    uint64_t head = c->n_embd / c->n_head;
+    parse_rewind(p);
+    while (parse_entry(p, &e)) {
+        if (!span_is(e.key, "rotary_dim"))
+            continue;
+        if (!text_to_u64(e.value.at, e.value.len, &turned, &overflow) || turned == 0 ||
+            turned > head)
+            return hf_not_modelled(p, &e);
+        c->partial_rotary_factor = (turned * 1000000 + head - 1) / head;
+    }
+    return VRAM_OK;
+}
+#endif
+
+// A window that the file does not turn on. SRC: transformers models/qwen2/configuration_qwen2.py,
+// qwen3, qwen3_moe, smollm3: use_sliding_window.
+static void conclude_window(struct parse *p)
+{
+    static const uint8_t asked[] = {
+        FAMILY_QWEN2,     FAMILY_QWEN3, FAMILY_QWEN3_MOE, FAMILY_SMOLLM3,
+#ifndef __wasm__
+        FAMILY_QWEN2_MOE,
+#endif
+    };
+    struct vram_config *c = &p->v->config;
+    struct entry e;
+    bool on = true;
+    for (size_t i = 0; i < sizeof asked; i++)
+        on = on && c->family != asked[i];
+    parse_rewind(p);
+    while (parse_entry(p, &e))
+        if (span_is(hf_inner(e.key), "use_sliding_window"))
+            on = span_is(e.value, "true");
+    if (!on)
+        c->sliding_window = 0;
+}
+
+int hf_conclude(struct parse *p)
+{
+    if (p->v->config.family == FAMILY_FALCON)
+        conclude_falcon(p);
+    conclude_window(p);
+    int rc = conclude_shared(p);
+#ifndef __wasm__
+    if (rc == VRAM_OK)
+        rc = conclude_turned(p);
+#endif
+    return rc == VRAM_OK ? conclude_width(p) : rc;
+}

@@ -134,6 +134,13 @@ struct md_result {
 
 struct math;
 
+// What tabs are called in links.
+enum md_tabs {
+    MD_TABS_NUMBERED,  // __tabbed_1_2
+    MD_TABS_TITLED,    // out of the title
+    MD_TABS_BELOW,     // the same behind the heading's that it is below
+};
+
 struct md_options {
     unsigned extensions;  // MD_*
     bool unsafe;          // raw HTML and unsafe URLs pass as they are
@@ -146,7 +153,8 @@ struct md_options {
     size_t id_count;
     bool keep_text;    // md_block has text, start and end
     unsigned foreign;  // enum md_foreign
-    enum md_slug slugs;
+    enum md_slug slugs, tab_slugs;
+    enum md_tabs tabs;
     bool open_html;  // tags and addresses as READMEs of others have them; unknown ones are code
     size_t max_table_cells;  // 0: default (50,000)
     struct math *math;       // formulas that are known; NULL: each is converted again

@@ -250,6 +250,8 @@ static cmark_node *open_block(cmark_syntax_extension *ext, int indented, cmark_p
     struct md_admonition *kept = arena_new(r->a, struct md_admonition, 1);
     *kept = m;
     cmark_node *n = md_block_open(ext, parser, parent, kept);
+    if (kept->mark == '=')
+        md_tab_number(r, n, kept);
     cmark_node *title = md_block_open(ext, parser, n, (void *)md_title_mark);
     const char *text = m.title ? m.title : m.word ? m.word : "";
     cmark_node_set_string_content(title, text);
@@ -400,7 +402,12 @@ static void title_enter(struct md *r, cmark_node *n, const struct md_admonition 
         return;
     }
     md_cr(r);
-    if (m->bare)
+    str id = md_tab_id(r, cmark_node_parent(n), m);
+    if (id.len) {
+        buf_lit(r->out, "<p id=\"");
+        escape_attribute(r->out, id);
+        buf_lit(r->out, "\"><strong>");
+    } else if (m->bare)
         buf_lit(r->out, "<p><strong>");
     else if (m->folds)
         buf_lit(r->out, "<summary class=\"alert-title\">");

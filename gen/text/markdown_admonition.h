@@ -11,10 +11,11 @@ struct md_admonition {
     bool bare;         // a container of another kind: only what is in it is shown
     bool folds, open;  // it can be opened and closed by the reader
     bool untitled;
-    bool head;    // lines of options may come
-    bool ended;   // its last line has been read
-    char *word;   // a type that is not known, to be its title; NULL otherwise
-    char *title;  // Markdown; NULL for the alert's own word
+    bool head;        // lines of options may come
+    bool ended;       // its last line has been read
+    size_t set, tab;  // of tabs: which set of the page, which of it; from 1
+    char *word;       // a type that is not known, to be its title; NULL otherwise
+    char *title;      // Markdown; NULL for the alert's own word
 };
 
 // Sets the alert that a word names; false for a word that names none.
@@ -24,6 +25,11 @@ void md_admonition_type(struct md *r, struct md_admonition *m, str word);
 // Puts block, which is in a tree, into an alert; of a quote what is in it. Its title, NULL when it
 // has no place.
 cmark_node *md_admonition_put(struct md *r, cmark_node *block, const struct md_admonition *m);
+
+// markdown_tabs.c: numbers a tab that is the last child of its parent.
+void md_tab_number(struct md *r, cmark_node *tab, struct md_admonition *m);
+// The anchor of a tab, which is noted; "" for one without.
+str md_tab_id(struct md *r, cmark_node *tab, const struct md_admonition *m);
 
 // The user data of an admonition's first child, its title, and of an element's, its opening tag:
 // what holds text and no blocks.

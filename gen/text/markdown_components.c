@@ -85,20 +85,35 @@ static bool is_closed(const struct showing *s, str name)
     return !name.len || map_has(&s->closed, name);
 }
 
-enum shown_as md_show_element_as(struct showing *s, str tag, str *words, str *href)
+static const struct component *find(str name)
 {
-    str name = tag_name(tag);
-    bool end = tag.len > 1 && tag.ptr[1] == '/', alone = str_ends(tag, STR("/>"));
     const struct component *c = NULL;
     for (size_t i = 0; i < sizeof components / sizeof *components; i++)
         if (str_eq(name, components[i].name))
             c = &components[i];
+    return c;
+}
+
+bool md_component_is_link(str name)
+{
+    const struct component *c = find(name);
+    return c && c->how == LINK;
+}
+
+enum shown_as md_show_element_as(struct showing *s, str tag, str *words, str *href)
+{
+    str name = tag_name(tag);
+    bool end = tag.len > 1 && tag.ptr[1] == '/', alone = str_ends(tag, STR("/>"));
+    const struct component *c = find(name);
     if ((c && c->how == NOTHING) || (!c && ascii_is_upper(tag.ptr[1]) && is_icon(s, name)))
         return AS_NOTHING;
     *words = c ? md_tag_attribute(tag, c->attribute) : STR_NONE,
     *href = md_tag_attribute(tag, STR("href"));
     if (end && is_closed(s, name))
-        return AS_NOTHING;
+        return c && c->how == LINK ? AS_CLOSED : AS_NOTHING;
+    bool encloses = !alone && is_closed(s, name);
+    if (c && c->how == LINK && !words->len && href->len && encloses)
+        return AS_OPENED;
     if (words->len)
         return c->how == LINK && href->len ? AS_LINK : AS_LABEL;
     return alone || !is_closed(s, name) ? AS_CODE : AS_NOTHING;

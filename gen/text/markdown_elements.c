@@ -203,6 +203,30 @@ static void put_before(cmark_node *place, cmark_node *n)
         cmark_node_free(n);
 }
 
+static cmark_node *text_node(struct md *r, str literal)
+{
+    cmark_node *n = cmark_node_new_with_mem(CMARK_NODE_TEXT, r->mem);
+    cmark_node_set_literal(n, arena_c(r->a, literal));
+    return n;
+}
+
+// The tags of a component that is a link round its only paragraph go into that. False for others.
+static bool put_link(struct md *r, cmark_node *title, const struct element *e)
+{
+    cmark_node *words = cmark_node_next(title);
+    if (!md_component_is_link(e->name) || !md_is(words, CMARK_NODE_PARAGRAPH) ||
+        cmark_node_next(words))
+        return false;
+    str tag = arena_str(r->a, str_c(cmark_node_get_string_content(title)));
+    char start[3] = {MD_HIDDEN_TAG, '/', 0}, close[2] = {MD_HIDDEN_END, 0};
+    cmark_node_prepend_child(words, text_node(r, tag));
+    cmark_node_append_child(words,
+                            text_node(r, arena_join(r->a, str_c(start), e->name, str_c(close))));
+    cmark_node_unlink(title);
+    cmark_node_free(title);
+    return true;
+}
+
 // Puts what an element holds in its place, behind its tag: a paragraph, or a block of HTML.
 static void unwrap(struct md *r, cmark_node *n, struct element *e)
 {
@@ -213,7 +237,7 @@ static void unwrap(struct md *r, cmark_node *n, struct element *e)
         put_before(n, html_block(r, e->whole ? str_c(tag) : without_markdown(tag)));
         cmark_node_unlink(title);
         cmark_node_free(title);
-    } else {
+    } else if (!put_link(r, title, e)) {
         cmark_node_set_user_data(title, NULL);
         cmark_node_set_syntax_extension(title, NULL);
         cmark_node_set_type(title, CMARK_NODE_PARAGRAPH);

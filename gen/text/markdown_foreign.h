@@ -29,6 +29,8 @@ enum {
 };
 // The words of an attribute in quotes; "" without it.
 str md_tag_attribute(str tag, str name);
+// Whether a component is a link round what it encloses.
+bool md_component_is_link(str name);
 // Puts the hidden bytes of a text back in their places.
 void md_foreign_put_back(char *text, size_t len);
 

@@ -51,6 +51,16 @@ static void put_tag_html(struct showing *s, buf *out, str tag)
         buf_str(out, md_show_emoji(s, tag));
     if (as == AS_LINK)
         put_element(out, "a", href, words);
+    if (as == AS_OPENED && tag.ptr[0] == '<') {
+        buf_lit(out, "<a href=\"");
+        escape_attribute(out, href);
+        buf_lit(out, "\">");
+        s->opened = href;
+    }
+    if (as == AS_CLOSED && tag.ptr[0] == '<' && s->opened.len) {
+        buf_lit(out, "</a>");
+        s->opened = STR_NONE;
+    }
     if (as == AS_LABEL)
         put_element(out, "strong", STR_NONE, words);
     if (as == AS_WORDS)

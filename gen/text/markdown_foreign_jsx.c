@@ -213,7 +213,8 @@ static bool has_words(str s, size_t name)
 size_t md_jsx_tag_end(str s, size_t at, size_t longest)
 {
     size_t name = at + 1 + (at + 1 < s.len && s.ptr[at + 1] == '/');
-    if (name >= s.len || (at && is_word(s.ptr[at - 1])))
+    bool end = name > at + 1;  // words may stand before it
+    if (name >= s.len || (!end && at && is_word(s.ptr[at - 1])))
         return 0;
     if (s.ptr[name] == '>')
         return name + 1;

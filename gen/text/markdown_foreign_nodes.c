@@ -71,6 +71,14 @@ static void show_element(struct showing *s, cmark_node *place, str tag)
         put_label(s, place, CMARK_NODE_LINK, words, href);
     if (as == AS_LABEL)
         put_label(s, place, CMARK_NODE_STRONG, words, STR_NONE);
+    if (as == AS_OPENED)
+        md_show_open(s, place, tag);
+    if (as == AS_CLOSED)
+        md_show_enclose(s, place, md_tag_attribute(s->opened, STR("href")), false),
+            s->opened = STR_NONE;
+    words = as == AS_LINK ? md_tag_attribute(tag, STR("description")) : STR_NONE;
+    if (words.len)  // of a card
+        put_text(s, place, arena_join(s->r->a, STR(": "), words, STR_NONE));
     if (as == AS_CODE)
         put_code(s, place, tag);
 }

@@ -41,6 +41,10 @@ void md_wiki_show(struct md *r, cmark_node *place, str tag);
 // What a tag that may be known is shown as: a link or picture of href, words; nothing for the tag
 // of a block, code for one that is not known.
 enum shown_as md_shortcode_as(struct md *r, str tag, str *words, str *href);
+// What stands between the tag that was opened last and place becomes a link to href, or bold.
+void md_show_enclose(struct showing *s, cmark_node *place, str href, bool strong);
+// Notes that a tag is opened at place.
+void md_show_open(struct showing *s, cmark_node *place, str tag);
 // Puts that in front of place; false for one that is not known.
 bool md_shortcode_show(struct showing *s, cmark_node *place, str tag);
 // {% raw %} in a block of code keeps Liquid from reading it, and is not shown.

@@ -50,7 +50,7 @@ void md_anchor_add(struct md *r, str id)
 }
 
 // The slug of a heading's text. Values of cells are left out: an id must not change with a number.
-static void slug_of(struct md *r, buf *out, cmark_node *heading)
+void md_heading_slug(struct md *r, buf *out, cmark_node *heading)
 {
     str code;
     buf text = BUF_INIT;
@@ -77,7 +77,8 @@ static str take_explicit_id(struct md *r, cmark_node *heading)
     cmark_node *last = cmark_node_last_child(heading);
     str s = md_is(last, CMARK_NODE_TEXT) ? md_literal(last) : STR_NONE, id = STR_NONE, classes;
     size_t end = md_attributes_at_end(s, &id, &classes);
-    if (end == s.len || (!id.len && !classes.len))
+    bool others = r->o->foreign & MD_FOREIGN_ATTRIBUTES;  // { data-toc-label="words" }
+    if (end == s.len || (!others && !id.len && !classes.len))
         return STR_NONE;
     id = arena_str(r->a, id);
     cmark_node_set_literal(last, arena_c(r->a, str_slice(s, 0, end)));
@@ -152,7 +153,7 @@ static str heading_id(struct md *r, cmark_node *n)
     if (id.len)
         return unique_id(r, id);
     buf_clear(&r->scratch);
-    slug_of(r, &r->scratch, n);
+    md_heading_slug(r, &r->scratch, n);
     bool named = r->scratch.len || r->o->slugs >= MD_SLUG_PYTHON;
     return unique_id(r, named ? buf_view(&r->scratch) : STR("section"));
 }
@@ -192,7 +193,7 @@ void md_title_drop(struct md *r, cmark_node *root)
     str words = md_heading_words(r, n, md_content(n));
     slug_text(r->o->slugs, r->o->title, &title);
     slug_text(r->o->slugs, words, &shown);
-    slug_of(r, &own, n);
+    md_heading_slug(r, &own, n);
     if (str_eq(buf_view(&own), buf_view(&title)) || str_eq(buf_view(&shown), buf_view(&title))) {
         struct md_options with = *r->o;
         const struct md_options *before = r->o;
@@ -223,7 +224,7 @@ static str own_id(struct md *r, cmark_node *n, str id)
     if (!r->o->open_html || !r->o->id_count)
         return STR_NONE;
     buf_clear(&r->scratch);
-    slug_of(r, &r->scratch, n);
+    md_heading_slug(r, &r->scratch, n);
     if (!r->scratch.len && r->o->slugs < MD_SLUG_PYTHON)
         return STR_NONE;
     str own = unique_in(r, &r->own_ids, arena_str(r->a, buf_view(&r->scratch)));

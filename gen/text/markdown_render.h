@@ -137,6 +137,9 @@ struct md {
 
     size_t block_cap, heading_cap, link_cap, anchor_cap;
     struct map ids;
+    size_t tab_sets;       // of the page, as far as it was read
+    struct map tab_taken;  // ids of headings, once tabs are called after their titles
+    bool tabs_looked;
     struct map own_ids, source_ids;  // of a translation's own words; of the source
     size_t heading_index;
     int heading_shift;
@@ -319,6 +322,8 @@ void md_headings_prepare(struct md *r, cmark_node *root);
 void md_heading_enter(struct md *r, cmark_node *n);
 void md_heading_leave(struct md *r, cmark_node *n);
 void md_anchor_add(struct md *r, str id);
+// Appends the id that a heading's words give, as they are.
+void md_heading_slug(struct md *r, buf *out, cmark_node *heading);
 // Takes the first heading away when it is md_options.title.
 void md_title_drop(struct md *r, cmark_node *root);
 // Writes the anchors that md_options.first_id and source_title_id name.

@@ -99,18 +99,21 @@ static cmark_node *node_of(struct md *r, enum shown_as as, str words, str href)
     return n;
 }
 
-// What stands between a tag and its end becomes a link or bold.
-static void enclose(struct showing *s, cmark_node *place)
+void md_show_open(struct showing *s, cmark_node *place, str tag)
 {
-    struct md_shortcode t;
-    if (s->opened_in != cmark_node_parent(place) || !s->opened_in ||
-        !md_shortcode_read(s->r, s->opened, &t))
+    s->opened = arena_str(s->r->a, tag);
+    s->opened_in = cmark_node_parent(place);
+    s->opened_behind = cmark_node_previous(place);
+}
+
+void md_show_enclose(struct showing *s, cmark_node *place, str href, bool strong)
+{
+    if (s->opened_in != cmark_node_parent(place) || !s->opened_in)
         return;
-    str href = t.row->how == SHORTCODE_AROUND ? reference(&t) : STR_NONE;
     cmark_node *in =
         s->opened_behind ? cmark_node_next(s->opened_behind) : cmark_node_first_child(s->opened_in);
     s->opened_in = NULL;
-    if ((!href.len && t.row->how != SHORTCODE_STRONG) || in == place)
+    if ((!href.len && !strong) || in == place)
         return;
     cmark_node *around = node_of(s->r, href.len ? AS_LINK : AS_LABEL, STR_NONE, href);
     cmark_node_set_user_data(around, md_show_own());
@@ -124,6 +127,14 @@ static void enclose(struct showing *s, cmark_node *place)
     }
 }
 
+static void enclose(struct showing *s, cmark_node *place)
+{
+    struct md_shortcode t;
+    if (s->opened_in && md_shortcode_read(s->r, s->opened, &t))
+        md_show_enclose(s, place, t.row->how == SHORTCODE_AROUND ? reference(&t) : STR_NONE,
+                        t.row->how == SHORTCODE_STRONG);
+}
+
 bool md_shortcode_show(struct showing *s, cmark_node *place, str tag)
 {
     str words, href;
@@ -132,11 +143,8 @@ bool md_shortcode_show(struct showing *s, cmark_node *place, str tag)
         return false;
     if (as == AS_CLOSED)
         enclose(s, place);
-    if (as == AS_OPENED) {
-        s->opened = arena_str(s->r->a, tag);
-        s->opened_in = cmark_node_parent(place);
-        s->opened_behind = cmark_node_previous(place);
-    }
+    if (as == AS_OPENED)
+        md_show_open(s, place, tag);
     cmark_node *n = NULL;
     if (as == AS_LINK || as == AS_LABEL || as == AS_IMAGE) {
         n = node_of(s->r, as, words, href);

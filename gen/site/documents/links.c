@@ -216,9 +216,13 @@ static struct link find_by_name(const struct site *site, const struct page *p,
     return out.kind == LINK_UNWRITTEN ? (struct link){.kind = LINK_MISSING} : out;
 }
 
-// In a vault a heading is named by its words, "#The%20first%20step".
+// What a page's own title is called by its generator is its main part here. In a vault a heading is
+// named by its words, "#The%20first%20step".
 static void name_heading(const struct site *site, struct link *out, arena *a)
 {
+    str top = site->tree->top_anchor;
+    if (top.len && str_eq(out->anchor, top))
+        out->anchor = STR("main"), out->tail = STR("#main");
     if (!(site->tree->kind->flags & KIND_VAULT) || !out->anchor.len)
         return;
     buf b = BUF_INIT;

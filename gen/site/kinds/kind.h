@@ -150,6 +150,8 @@ struct tree {
     struct tree_word *words;
     size_t word_count, word_cap;
     enum md_slug slugs;  // how ids of headings are made
+    enum md_slug tab_slugs;
+    enum md_tabs tabs;
     enum tree_includes includes;
     str *include_folders;  // where included files are looked for; none: beside the page
     size_t include_count, include_cap;
@@ -178,6 +180,7 @@ struct tree {
     bool hooks;             // programs of its own put something in place of comments
     bool wiki;              // [[Note]] is a link to the note of that name
     bool breaks;            // a line's end is a break
+    str top_anchor;         // of a page's title, which a template of its generator writes; ""
     bool link_words;        // a template of its own reads links: one to a bare word is no address
     uint64_t hash;          // of every configuration that was read
     buf explained;          // what was recognised and why, a line each; while it is read

@@ -339,6 +339,11 @@ void mkdocs_read(struct tree *t)
     t->math = entry_of(extensions, STR("pymdownx.arithmatex")) != NULL;
     const struct yaml_node *toc = entry_of(extensions, STR("toc"));
     t->slugs = slugs_of(toc ? toc : entry_of(extensions, STR("markdown.extensions.toc")));
+    const struct yaml_node *tabs = entry_of(extensions, STR("pymdownx.tabbed"));
+    if (kind_get(tabs, "slugify")) {
+        t->tab_slugs = slugs_of(tabs);
+        t->tabs = kind_true(tabs, "combine_header_slug", false) ? MD_TABS_BELOW : MD_TABS_TITLED;
+    }
     t->definitions = has_extra(extensions, STR("def_list"), t->a);
     t->abbreviations = has_extra(extensions, STR("abbr"), t->a);
     t->emoji = entry_of(extensions, STR("pymdownx.emoji")) != NULL;

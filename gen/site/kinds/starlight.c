@@ -80,6 +80,7 @@ static void read_locales(struct tree *t, str docs, const struct yaml_node *local
 
 void starlight_read(struct tree *t)
 {
+    t->top_anchor = STR("_top");  // withastro/starlight, components/PageTitle.astro
     str docs = kind_path(t, STR("src/content/docs"));
     for (size_t i = 0; i < sizeof config_names / sizeof *config_names && !t->config.len; i++) {
         str name = kind_path(t, str_c(config_names[i]));

@@ -33,6 +33,8 @@ struct md_options site_markdown(const struct site *site, const struct page *p)
         .top_heading = 2,
         .foreign = t->kind->syntax | found | (mdx ? (unsigned)MD_FOREIGN_JSX : 0u),
         .slugs = t->slugs,
+        .tab_slugs = t->tab_slugs,
+        .tabs = t->tabs,
         .open_html = site_is_others(site),
         .title = site->tree_index ? p->title : STR_NONE,
     };

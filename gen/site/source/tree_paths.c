@@ -325,6 +325,24 @@ static str hyphened(str path, arena *a)
     return out;
 }
 
+// What Jekyll makes of a name for :slug. Source: Jekyll::Utils.slugify, in its default mode.
+static str slugified(str name, arena *a)
+{
+    buf b = BUF_INIT;
+    for (size_t i = 0; i < name.len; i++) {
+        bool kept = ascii_is_alnum(name.ptr[i]) || (unsigned char)name.ptr[i] >= 0x80;
+        if (kept)
+            buf_char(&b, ascii_lower(name.ptr[i]));
+        else if (b.len && b.ptr[b.len - 1] != '-')
+            buf_char(&b, '-');
+    }
+    while (b.len && b.ptr[b.len - 1] == '-')
+        b.ptr[--b.len] = 0;
+    str out = arena_str(a, buf_view(&b));
+    buf_free(&b);
+    return out;
+}
+
 // The day that an address has: of the name of a post, or of its front matter. "" without one.
 static str day_of(const struct site *site, const struct page *p, arena *a)
 {
@@ -337,6 +355,17 @@ static str day_of(const struct site *site, const struct page *p, arena *a)
     return arena_printf(a, "%04d-%02d-%02d", day.tm_year + 1900, day.tm_mon + 1, day.tm_mday);
 }
 
+// "2022-10-11-name" of a document of a collection. Source: Jekyll::Document::DATE_FILENAME_MATCHER.
+static bool has_day(str name)
+{
+    static const char shape[] = "0000-00-00-";
+    for (size_t i = 0; i < sizeof shape - 1; i++)
+        if (i >= name.len ||
+            (shape[i] == '0' ? !ascii_is_digit(name.ptr[i]) : name.ptr[i] != shape[i]))
+            return false;
+    return true;
+}
+
 // The address by the pattern of its folder: of posts, collections and sections.
 static str by_pattern(const struct site *site, const struct page *p, arena *a)
 {
@@ -344,10 +373,12 @@ static str by_pattern(const struct site *site, const struct page *p, arena *a)
         below = without_ending(tree_below(p->root, p->source)), name = path_name(below);
     if (site->tree->kind->flags & KIND_BUNDLES && str_eq(name, STR("index")))
         below = path_folder(below), name = path_name(below);  // the folder's name is the page's
+    bool collection = p->root->collection;
     bool post = p->date.len == 10, dated = str_starts(name, p->date) && post && name.len > 11;
     size_t underscore = str_rfind(p->root->folder, '_');
-    bool collection = p->root->collection;
-    struct parts x = {.date = day_of(site, p, a),
+    bool named = collection && !post && has_day(name);
+    dated = dated || named;
+    struct parts x = {.date = named ? str_slice(name, 0, 10) : day_of(site, p, a),
                       .name = dated ? str_slice(name, 11, name.len) : name,
                       .path = below,
                       .folder = path_folder(below),
@@ -362,7 +393,9 @@ static str by_pattern(const struct site *site, const struct page *p, arena *a)
         x.collection = str_slice(p->root->folder, underscore + 1, p->root->folder.len);
     bool section = !has_posts(site) && given.len;  // Hugo's :title is that of the page
     x.title = section ? hyphened(p->title, a) : x.name;
-    x.slug = p->slug.len && p->slug.ptr[0] != '/' ? p->slug : x.title;
+    x.slug = p->slug.len && p->slug.ptr[0] != '/' ? p->slug
+             : has_posts(site)                    ? slugified(x.name, a)
+                                                  : x.title;
     x.categories = arena_join(a, x.folder, x.folder.len && p->categories.len ? STR("/") : STR_NONE,
                               p->categories);
     buf b = BUF_INIT;

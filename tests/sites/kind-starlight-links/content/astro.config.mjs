@@ -1,0 +1,2 @@
+import starlight from '@astrojs/starlight';
+export default defineConfig({ integrations: [starlight({ title: 'Links' })] });

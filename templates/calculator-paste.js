@@ -70,11 +70,12 @@
   }
 
   // ---- an out-of-memory message --------------------------------------------------------------------------------
+  // A card by what CUDA offers of it, which on Windows is all of it: the one looked at if it can be that one.
   function cardOfSize(bytes) {
-    const all = page.core.ask("gpus").value, off = (g) => Math.abs(g.cuda_bytes - bytes);
-    const near = all.filter((g) => off(g) < bytes / 100).sort((a, b) => off(a) - off(b));
-    const now = page.report && page.report.gpu;
-    return now && near.some((g) => g.name === now.name) ? now.name : near.length ? near[0].name : "";
+    const off = (n) => Math.abs(n - bytes);
+    const all = page.core.ask("gpus").value.map((g) => ({ name: g.name, windows: off(g.memory_bytes) < off(g.cuda_bytes), off: Math.min(off(g.memory_bytes), off(g.cuda_bytes)) }));
+    const near = all.filter((g) => g.off < bytes / 100).sort((a, b) => a.off - b.off), now = page.report && page.report.gpu;
+    return (now && near.find((g) => g.name === now.name)) || near[0];
   }
   const size = (bytes) => (bytes < 100 * MiB ? mib(bytes) : gib(bytes));
   function tensor(t) {
@@ -102,11 +103,11 @@
   }
   // The card is chosen by the message's total: whoever looks at another one is told, and can go back.
   function chosen(r) {
-    const gpu = r.total_bytes ? cardOfSize(r.total_bytes) : "", before = page.flat();
-    const changes = gpu ? { gpu } : r.total_bytes ? { cuda_memory: String(Math.round(r.total_bytes / MiB)) } : null;
+    const card = r.total_bytes && cardOfSize(r.total_bytes), gpu = card ? card.name : "", before = page.flat();
+    const changes = card ? { gpu, system: card.windows ? "windows" : null } : r.total_bytes ? { cuda_memory: String(Math.round(r.total_bytes / MiB)) } : null;
     if (changes) page.change(changes, "push");
     if (!changes || page.flat() === before) return [gpu, null];
-    const name = gpu || Object.keys(changes)[0] + " = " + changes.cuda_memory;
+    const name = card ? gpu + (card.windows ? ", system = windows" : "") : "cuda_memory = " + changes.cuda_memory;
     return [gpu, el("p", { class: "changed" }, [fill(said("oom.changed"), { gpu: name, total: size(r.total_bytes) }) + " ",
       button(words.undo, (e) => { history.back(); e.target.parentElement.remove(); })])];
   }

@@ -497,6 +497,11 @@ function paste(browser, site, scheme) {
     await tab.locator(".tasks label", { hasText: "Train" }).click();
     await tab.locator("textarea").fill("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 14.00 MiB. GPU 0 has a total capacity of 11.60 GiB of which 2.00 MiB is free.");
     await tab.locator("[data-out=pasted]").filter({ hasText: /Asked for 14\sMiB/ }).waitFor();
+    await tab.evaluate(() => { location.hash = "#preset=gpt2&gpu=RTX+4070"; });
+    await tab.waitForFunction(() => document.querySelector("[name=gpu]").value === "RTX 4070");
+    await tab.locator("textarea").fill("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 6.14 GiB. GPU 0 has a total capacity of 11.99 GiB of which 1.25 GiB is free.");
+    await tab.locator("[data-out=pasted] .changed").filter({ hasText: /RTX 4070, system = windows/ }).waitFor();
+    equal(await tab.evaluate(() => window.vramPage.report.gpu.name), "RTX 4070", "all of a card is what CUDA offers on Windows");
   });
 }
 

@@ -242,7 +242,7 @@ static const char *writer_string_arg(struct writer *w, const char *f, va_list *a
     return f;
 }
 
-void writer_fv(struct writer *w, const char *format, va_list given)
+static void write_format(struct writer *w, const char *format, va_list given)
 {
     va_list args;
     va_copy(args, given);
@@ -272,6 +272,6 @@ void writer_f(struct writer *w, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    writer_fv(w, format, args);
+    write_format(w, format, args);
     va_end(args);
 }

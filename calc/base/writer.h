@@ -47,7 +47,6 @@ void writer_csv(struct writer *w, const char *text);
 // %s, %.*s (int, pointer), %c, %u (uint64_t), %d (int64_t), %%: the integers are always 64 bits
 // wide.
 void writer_f(struct writer *w, const char *format, ...);
-void writer_fv(struct writer *w, const char *format, va_list args);
 
 // How the text that follows looks, where colours are wanted.
 enum writer_style { STYLE_PLAIN, STYLE_HEADING, STYLE_GOOD, STYLE_CLOSE, STYLE_BAD };

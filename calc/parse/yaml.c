@@ -23,7 +23,8 @@ struct yaml_value yaml_fail(struct yaml *y, size_t at, message_id id, struct arg
 
 // ---- words and lines -------------------------------------------------------------------------
 
-void yaml_skip_spaces(struct yaml *y)
+// Within the line, over a comment behind a space.
+static void skip_spaces(struct yaml *y)
 {
     while (yaml_byte(y, 0) == ' ' || yaml_byte(y, 0) == '\t')
         y->at++;
@@ -42,14 +43,15 @@ static bool at_mark(const struct yaml *y, const char *mark)
 // To the next word; false at the end.
 static bool next_word(struct yaml *y)
 {
-    for (yaml_skip_spaces(y); y->at < y->len && yaml_at_line_end(y); yaml_skip_spaces(y)) {
+    for (skip_spaces(y); y->at < y->len && yaml_at_line_end(y); skip_spaces(y)) {
         y->at += y->text[y->at] == '\r' ? 2 : 1;
         y->line_start = y->at;
     }
     return y->at < y->len;
 }
 
-bool yaml_skip(struct yaml *y)
+// To the next word of the document; false at its end.
+static bool skip(struct yaml *y)
 {
     if (!next_word(y))
         return false;
@@ -134,7 +136,7 @@ static struct span anchor_name(struct yaml *y)
     while (!yaml_is_blank(yaml_byte(y, 0)))
         y->at++;
     struct span name = {y->text + start, y->at - start};
-    yaml_skip_spaces(y);
+    skip_spaces(y);
     return name;
 }
 
@@ -186,7 +188,7 @@ static struct yaml_value inline_value(struct yaml *y, size_t least)
         v = alias(y);
     else
         return yaml_plain(y, false, least);
-    yaml_skip_spaces(y);
+    skip_spaces(y);
     if (!y->failed && !yaml_at_line_end(y))
         return yaml_fail(y, y->at, MESSAGE_yaml_after_value, NO_ARGS);
     return v;
@@ -226,7 +228,7 @@ static struct yaml_value value_of(struct yaml *y, size_t least, bool after_key)
 {
     struct span anchor = {NULL, 0};
     struct yaml_value v = {YAML_NOTHING, {"", 0}, y->at};
-    yaml_skip_spaces(y);
+    skip_spaces(y);
     if (yaml_byte(y, 0) == '&')
         anchor = anchor_name(y);
     if (!yaml_at_line_end(y)) {
@@ -236,7 +238,7 @@ static struct yaml_value value_of(struct yaml *y, size_t least, bool after_key)
         if (probe.failed)
             y->failed = true;
         v = y->failed ? v : nested ? block_node(y, least) : inline_value(y, least);
-    } else if (yaml_skip(y)) {
+    } else if (skip(y)) {
         size_t at = column(y);
         if (at >= least || (after_key && at + 1 == least && is_item(y)))
             v = block_node(y, at);
@@ -255,7 +257,7 @@ static struct yaml_value block_list(struct yaml *y, size_t indent)
             break;
         y->at++;
         yaml_leave_item(y, &list, before, value_of(y, indent + 1, false));
-    } while (!y->failed && yaml_skip(y) && column(y) == indent && is_item(y));
+    } while (!y->failed && skip(y) && column(y) == indent && is_item(y));
     return yaml_list_value(&list);
 }
 
@@ -277,7 +279,7 @@ static struct yaml_value block_map(struct yaml *y, size_t indent)
         if (!yaml_enter_key(y, key, at, &before))
             return map;
         yaml_leave_key(y, before, at, value_of(y, indent + 1, true));
-    } while (!y->failed && yaml_skip(y) && column(y) == indent);
+    } while (!y->failed && skip(y) && column(y) == indent);
     if (!y->failed && y->at < y->len && column(y) > indent && check_indent(y))
         return yaml_fail(y, y->at, MESSAGE_yaml_indent, NO_ARGS);
     return map;
@@ -321,14 +323,14 @@ int read_yaml(struct parse *p, struct pair_list *out)
 {
     struct yaml y = {.p = p, .out = out, .text = p->text, .len = p->len};
     skip_head(&y);
-    yaml_skip(&y);
+    skip(&y);
     y.json = yaml_byte(&y, 0) == '{';
     struct yaml_value v = {YAML_NOTHING, {"", 0}, 0};
     if (y.at < y.len && !y.failed)
         v = block_node(&y, 0);
     else
         yaml_fail(&y, 0, MESSAGE_nothing_here, NO_ARGS);
-    if (!y.failed && yaml_skip(&y))
+    if (!y.failed && skip(&y))
         yaml_fail(&y, y.at, y.json ? MESSAGE_json_goes_on : MESSAGE_yaml_indent, NO_ARGS);
     if (!y.failed && v.at < p->len && p->text[v.at] == '[')
         yaml_fail(&y, v.at, MESSAGE_list_alone, NO_ARGS);

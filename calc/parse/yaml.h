@@ -47,9 +47,6 @@ static inline bool yaml_at_line_end(const struct yaml *y)
 // Says what is wrong at a byte, once, and returns a value of nothing.
 struct yaml_value yaml_fail(struct yaml *y, size_t at, message_id id, struct args args);
 
-void yaml_skip_spaces(struct yaml *y);  // within the line, over a comment behind a space
-bool yaml_skip(struct yaml *y);         // to the next word of the document; false at its end
-
 // yaml_scalar.c: scalars, each from its first byte on.
 struct yaml_value yaml_quoted(struct yaml *y);
 struct yaml_value yaml_plain(struct yaml *y, bool in_flow,

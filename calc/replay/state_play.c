@@ -8,7 +8,12 @@
 #include "calc/replay/buckets.h"
 #include "calc/replay/wrap.h"
 
-int state_each(struct player *p, const struct state *s, state_fn *fn)
+typedef int step_row_fn(struct player *p, const struct state *s, const struct state_row *r,
+                        int32_t layer);
+
+// Calls fn for every parameter in order of registration until it returns non-zero. layer is -1
+// outside of layers.
+static int step_rows(struct player *p, const struct state *s, step_row_fn *fn)
 {
     int rc = VRAM_OK;
     for (unsigned i = 0; i < s->layout.before_count && rc == VRAM_OK; i++)
@@ -120,10 +125,10 @@ static int step_load_tied(struct player *p, const struct state *s)
 {
     int rc = player_alloc(p, SLOT_X, &step_loading, s->loading_bytes, -1);
     if (rc == VRAM_OK)
-        rc = state_each(p, s, step_weight);
+        rc = step_rows(p, s, step_weight);
     if (rc == VRAM_OK)
         rc = player_free(p, SLOT_X, &step_loading, s->loading_bytes, -1);
-    return rc == VRAM_OK ? state_each(p, s, step_buffer) : rc;
+    return rc == VRAM_OK ? step_rows(p, s, step_buffer) : rc;
 }
 
 static int step_load(struct player *p, const struct state *s)
@@ -133,7 +138,7 @@ static int step_load(struct player *p, const struct state *s)
         return step_load_tied(p, s);
     int rc = second ? player_alloc(p, SLOT_X, &step_loading, second, -1) : VRAM_OK;
     if (rc == VRAM_OK)
-        rc = wrap_is_played(p, s) ? step_wrap(p, s) : state_each(p, s, step_module);
+        rc = wrap_is_played(p, s) ? step_wrap(p, s) : step_rows(p, s, step_module);
     return rc == VRAM_OK && second ? player_free(p, SLOT_X, &step_loading, second, -1) : rc;
 }
 
@@ -157,7 +162,7 @@ int state_build(struct player *p, const struct state *s)
     int rc = step_load(p, s);
 #ifndef __wasm__
     if (rc == VRAM_OK && s->reference_bytes)
-        rc = state_each(p, s, step_reference);
+        rc = step_rows(p, s, step_reference);
 #endif
     if (rc == VRAM_OK)
         rc = buckets_build(p, s);
@@ -290,9 +295,9 @@ static int step_scaler_close(struct player *p)
 static int step_temps(struct player *p, const struct state *s)
 {
     p->temps = 0;
-    int rc = state_each(p, s, step_temp);
+    int rc = step_rows(p, s, step_temp);
     p->temps = 0;
-    return rc == VRAM_OK && s->temps_together ? state_each(p, s, step_temp_end) : rc;
+    return rc == VRAM_OK && s->temps_together ? step_rows(p, s, step_temp_end) : rc;
 }
 
 static int step_tables(struct player *p, const struct state *s)
@@ -349,14 +354,14 @@ int state_step(struct player *p, const struct state *s, bool first)
     if (rc == VRAM_OK && first)
         rc = step_tables(p, s);
     if (rc == VRAM_OK && first)
-        rc = state_each(p, s, step_keep);
+        rc = step_rows(p, s, step_keep);
     if (rc == VRAM_OK && s->temp_peak)
         rc = step_temps(p, s);
     if (rc == VRAM_OK && step_gathers(s))
         rc = step_gather(p, s);
     if (rc == VRAM_OK && step_scales(s))
         rc = step_scaler_close(p);
-    return rc == VRAM_OK ? state_each(p, s, step_zero_grad) : rc;
+    return rc == VRAM_OK ? step_rows(p, s, step_zero_grad) : rc;
 }
 
 uint64_t state_step_rise(const struct state *s, bool first, int64_t *net)

@@ -6,12 +6,6 @@
 #include "calc/replay/player.h"
 #include "calc/replay/state.h"
 
-// Calls fn for every parameter in order of registration until it returns non-zero. layer is -1
-// outside of layers.
-typedef int state_fn(struct player *p, const struct state *s, const struct state_row *r,
-                     int32_t layer);
-int state_each(struct player *p, const struct state *s, state_fn *fn);
-
 int state_build(struct player *p, const struct state *s);             // weights and buffers
 int state_step(struct player *p, const struct state *s, bool first);  // clip, step, zero_grad
 

@@ -12,14 +12,15 @@ static inline bool allocator_is_lean(const struct allocator *a)
     return a->config.max_split_bytes == UINT64_MAX && !a->config.gc_threshold_ppm;
 }
 
-// As allocator_take where a free block of stream 0 serves; false: it does not, nothing has changed.
-POOL_HOT bool lean_take(struct allocator *a, bool expands, const struct allocator_request *r,
-                        uint32_t *block)
+// As allocator_take where a free block serves; false: none does, nothing has changed. stream: of
+// the request; with a constant 0 that costs nothing.
+POOL_HOT bool lean_take(struct allocator *a, bool expands, uint32_t stream,
+                        const struct allocator_request *r, uint32_t *block)
 {
     uint64_t size = r->rounded;
     bool small = size <= ALLOCATOR_SMALL;
     uint64_t least_rest = small || expands ? ALLOCATOR_MIN_BLOCK : ALLOCATOR_SMALL + 1;
-    struct allocator_pool *p = small ? &a->small : &a->large;
+    struct allocator_pool *p = pool_at(a, stream, small);
     uint32_t i = pool_lower_bound(p, a->blocks, size, r->class);
     if (!i || !size || (!a->spare && a->count == a->cap))
         return false;
@@ -33,14 +34,14 @@ POOL_HOT bool lean_take(struct allocator *a, bool expands, const struct allocato
     return true;
 }
 
-// As allocator_free for such a block; false: it is none.
-POOL_HOT bool lean_free(struct allocator *a, uint32_t block)
+// As allocator_free for such a block; false: it is none. streams: it may be of any.
+POOL_HOT bool lean_free(struct allocator *a, bool streams, uint32_t block)
 {
     struct allocator_block *b = &a->blocks[block];
     if (b->state != BLOCK_USED || !b->requested)
         return false;
     b->requested = 0;
-    block_release(a, b->small ? &a->small : &a->large, block);
+    block_release(a, pool_at(a, streams ? b->stream : 0, b->small), block);
     return true;
 }
 

@@ -118,6 +118,30 @@ void player_rename(struct player *p, uint32_t from, uint32_t to)
         p->held[to] = p->held[from];
 }
 
+// One after the other, and no one who looks on.
+static bool player_is_alone(const struct player *p)
+{
+    return p->allocator && !p->lags && !p->watch && (p->lean || !p->held);
+}
+
+// Whether the calls of allocator_lean.h do. The page is without the loop around them.
+static bool player_is_lean(const struct player *p)
+{
+    return MODEL_IS_WHOLE && p->lean && player_is_alone(p) && allocator_is_lean(p->allocator);
+}
+
+// A block for what is not on a tape.
+static int player_take(struct player *p, const struct storage *s, uint64_t bytes, uint32_t *block)
+{
+    struct allocator *a = p->allocator;
+    struct allocator_request r;
+    allocator_stream(a, s->stream);
+    if (!player_is_lean(p))
+        return allocator_malloc(a, bytes, block);
+    allocator_request(&a->config, bytes, &r);
+    return lean_take(a, !a->plain, s->stream, &r, block) ? VRAM_OK : allocator_take(a, &r, block);
+}
+
 int player_alloc(struct player *p, uint32_t slot, const struct storage *s, uint64_t bytes,
                  int32_t block)
 {
@@ -128,25 +152,13 @@ int player_alloc(struct player *p, uint32_t slot, const struct storage *s, uint6
     if (p->lags)
         player_launch(p, 1);
     if (p->allocator) {
-        allocator_stream(p->allocator, s->stream);
-        int rc = allocator_malloc(p->allocator, bytes, &p->slots[slot]);
+        int rc = player_take(p, s, bytes, &p->slots[slot]);
         return player_told(p, rc, s, bytes, block, p->slots[slot]);
     }
     if (!p->sink)
         return VRAM_OK;
     p->slots[slot] = p->ids++;
     return player_tell(p, p->slots[slot], s, bytes, block, false);
-}
-
-static bool player_is_plain(const struct player *p)
-{
-    return p->allocator && !p->lags && !p->streams && !p->watch && (p->lean || !p->held);
-}
-
-// Whether the calls of allocator_lean.h do. The page is without the loop around them.
-static bool player_is_lean(const struct player *p)
-{
-    return MODEL_IS_WHOLE && p->lean && player_is_plain(p) && allocator_is_lean(p->allocator);
 }
 
 int player_free(struct player *p, uint32_t slot, const struct storage *s, uint64_t bytes,
@@ -158,7 +170,7 @@ int player_free(struct player *p, uint32_t slot, const struct storage *s, uint64
     if (s->category != VRAM_CAT_WORKSPACE)
         p->live -= bytes;
     if (p->allocator) {
-        if (player_is_lean(p) && lean_free(p->allocator, p->slots[slot]))
+        if (player_is_lean(p) && lean_free(p->allocator, true, p->slots[slot]))
             return VRAM_OK;
         int rc =
             p->lags ? player_give_back(p, slot, s) : allocator_free(p->allocator, p->slots[slot]);
@@ -174,8 +186,7 @@ int player_forever(struct player *p, const struct storage *s, uint64_t bytes, in
     if (s->category != VRAM_CAT_WORKSPACE)
         player_rise(p, s, bytes, block);
     if (p->allocator) {
-        allocator_stream(p->allocator, s->stream);
-        int rc = allocator_malloc(p->allocator, bytes, &block_number);
+        int rc = player_take(p, s, bytes, &block_number);
         return player_told(p, rc, s, bytes, block, block_number);
     }
     return p->sink ? player_tell(p, p->ids++, s, bytes, block, false) : VRAM_OK;
@@ -296,7 +307,8 @@ static void player_count(struct player *p, const struct player_turn *t, uint32_t
 }
 
 // player_plain where nothing is asked for but what is reserved.
-POOL_HOT int player_lean_loop(struct player *p, const struct player_turn *t, bool expands)
+POOL_HOT int player_lean_loop(struct player *p, const struct player_turn *t, bool expands,
+                              bool streams)
 {
     const uint32_t *code = t->r->tape.code;
     struct allocator *a = p->allocator;
@@ -305,28 +317,36 @@ POOL_HOT int player_lean_loop(struct player *p, const struct player_turn *t, boo
         uint32_t operand = code[i] >> 2, kind = code[i] & 3;
         if (kind == TAPE_FREE) {
             uint32_t block = p->slots[player_slot(t, operand)];
-            if (!lean_free(a, block))
+            if (!lean_free(a, streams, block))
                 rc = allocator_free(a, block);
         } else if (kind == TAPE_MOVE) {
             player_move(p, t, &code[i++]);
         } else if (kind == TAPE_WORKSPACE) {
             rc = player_workspace(p, operand);
-        } else if (i + 1 < end && code[i + 1] == (operand << 2 | TAPE_FREE)) {
-            rc = allocator_borrow(a, reel_request(t->r, operand));
-            i++;
         } else {
+            uint32_t stream = streams ? t->r->tape.storages[operand].stream : 0;
+            if (streams)
+                allocator_stream(a, stream);
+            if (i + 1 < end && code[i + 1] == (operand << 2 | TAPE_FREE)) {
+                rc = allocator_borrow(a, reel_request(t->r, operand));
+                i++;
+                continue;
+            }
             uint32_t *block = &p->slots[player_slot(t, operand)];
-            if (!lean_take(a, expands, reel_request(t->r, operand), block))
+            if (!lean_take(a, expands, stream, reel_request(t->r, operand), block))
                 rc = allocator_take(a, reel_request(t->r, operand), block);
         }
     }
     return rc;
 }
 
-// The loop once for virtual segments and once without them.
+// The loop with virtual segments and without them, with several streams and with one.
 static int player_lean(struct player *p, const struct player_turn *t)
 {
-    return p->allocator->plain ? player_lean_loop(p, t, false) : player_lean_loop(p, t, true);
+    bool expands = !p->allocator->plain;
+    if (p->streams)
+        return expands ? player_lean_loop(p, t, true, true) : player_lean_loop(p, t, false, true);
+    return expands ? player_lean_loop(p, t, true, false) : player_lean_loop(p, t, false, false);
 }
 
 // What most replays come to: one stream, batches of one length, a card that keeps up, and no one
@@ -390,7 +410,7 @@ static int player_part_of_segment(struct player *p, const struct player_turn *t)
 {
     return p->sink && p->sink->sums && !p->held ? player_sums(p, t)
            : player_is_lean(p)                  ? player_lean(p, t)
-           : player_is_plain(p)                 ? player_plain(p, t)
+           : player_is_alone(p) && !p->streams  ? player_plain(p, t)
                                                 : player_each(p, t);
 }
 

@@ -95,7 +95,7 @@ static int reel_condense(struct reel *r)
         !reel_grow(r, &r->ends, &r->ends_cap, t->segment_count, sizeof *r->ends))
         return VRAM_ENOMEM;
     for (size_t i = 0; i < t->segment_count; i++) {
-        for (uint32_t k = t->segments[i].begin; k < t->segments[i].end; k++) {
+        for (uint32_t k = t->segments[i].begin, end = t->segments[i].end; k < end; k++) {
             uint32_t kind = t->code[k] & 3;
             const struct storage *s = &t->storages[t->code[k] >> 2];
             if (kind == TAPE_FREE && s->earlier)  // a tensor, never a workspace

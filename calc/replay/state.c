@@ -206,7 +206,8 @@ static void state_refer(struct state *s)
 
 int state_make(struct state *s, const struct model *m, const uint64_t elements[SHAPE_COUNT])
 {
-    mem_zero(s, sizeof *s);
+    // rows are written whole
+    mem_zero(&s->temps_together, sizeof *s - offsetof(struct state, temps_together));
     s->m = m;
     layout_make(&s->layout, m);
     s->temps_together = optimizer_temps_together(&m->c);

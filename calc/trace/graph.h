@@ -168,7 +168,8 @@ struct graph {
     size_t param_cap;
     struct unit *shards;  // by layer
     size_t shard_cap;
-    int32_t running;              // the node that runs backward
+    size_t last_storages, last_instructions;  // of the last pass: about as many come again
+    int32_t running;                          // the node that runs backward
     uint32_t stash[GRAPH_STASH];  // what was saved last, if it goes to the host: by its number
     unsigned stash_number[GRAPH_STASH], stashed;
     bool failed;

@@ -270,8 +270,10 @@ void pass_write(struct graph *g, const struct pass *p, graph_saved_fn *saved, vo
         return;
     g->calls = &checkpoint_calls;
     g->has_gradients = p->has_gradients;
-    if (MODEL_IS_WHOLE)
+    if (MODEL_IS_WHOLE) {
         g->t->left_alone = !g->keeps_whole;
+        tape_expect(g->t, g->last_storages, g->last_instructions);
+    }
     if (p->kind != PASS_TRAINING)
         pass_infer(g, (enum pass_kind)p->kind);
     else if (g->m->c.pipeline_parallel > 1)
@@ -282,6 +284,11 @@ void pass_write(struct graph *g, const struct pass *p, graph_saved_fn *saved, vo
         pass_evaluate_between(g);
     else
         pass_evaluate(g, p);
-    if (graph_ok(g))
-        tape_finish(g->t);
+    if (!graph_ok(g))
+        return;
+    tape_finish(g->t);
+    if (MODEL_IS_WHOLE) {
+        g->last_storages = g->t->count;
+        g->last_instructions = g->t->code_count;
+    }
 }

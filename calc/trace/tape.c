@@ -118,6 +118,12 @@ static TAPE_APART bool tape_more_storages(struct tape *t)
     return tape_grow(t, &t->storages, &t->cap, t->count + 1, sizeof *t->storages);
 }
 
+void tape_expect(struct tape *t, size_t storages, size_t instructions)
+{
+    if (tape_grow(t, &t->storages, &t->cap, storages, sizeof *t->storages))
+        tape_grow(t, &t->code, &t->code_cap, instructions, sizeof *t->code);
+}
+
 static inline uint32_t tape_storage(struct tape *t, const struct storage *s)
 {
     bool room = t->count < t->cap && t->count != TAPE_STORAGES;

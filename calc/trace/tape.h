@@ -128,6 +128,9 @@ void tape_init(struct tape *t, const struct vram_mem *mem);
 void tape_reset(struct tape *t, struct tape_stack stack);
 void tape_free(struct tape *t);
 
+// Room for as many, at once: growing copies.
+void tape_expect(struct tape *t, size_t storages, size_t instructions);
+
 // What is made between these two belongs to another unit: memory that a layer gets before its turn.
 // Not nested.
 void tape_ahead(struct tape *t, int32_t unit, uint8_t sub);

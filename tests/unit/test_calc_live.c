@@ -24,7 +24,7 @@ static void test_rises(void **state)
             fail_msg("run %llu: %llu by rises, %llu by playing", (unsigned long long)i,
                      (unsigned long long)peak, (unsigned long long)vram_result(v)->peak_live.bytes);
     }
-    assert_true(refused < runs / 3);  // by operations no pipeline, no experts, no ZeRO-3
+    assert_true(refused < runs * 2 / 5);  // by operations no pipeline, no experts, no ZeRO-3
     close_vram(v, &h);
 }
 

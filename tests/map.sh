@@ -1,6 +1,6 @@
 #!/bin/sh
 # The map of CONTRIBUTING.md names every folder of the sources, and everything that it names is there: files and folders, macros and
-# functions, suites of tests, what ./build.sh does. Nothing lies at the top that nobody put there on purpose.
+# functions, suites of tests, what ./build.sh does. templates/README.md names every variable of templates. Nothing lies at the top that nobody put there on purpose.
 set -eu
 [ "${MODE:-release}" = release ] || { echo "skip map: the sources are the same"; exit 0; }
 status=0
@@ -34,6 +34,18 @@ while read -r name; do
     why=$(missing "$name")
     if [ -z "$why" ]; then say "$name" yes; else say "$name" no "$why"; fi
 done <"${TMPDIR:-/tmp}/map.$$"
+
+# Each variable of templates is in their README, whose path is the argument.
+undocumented() {
+    for list in page site; do
+        sed -n 's/^    {"\([a-z_]*\)", .*/\1/p' "gen/site/template/view_$list.c" | while read -r name; do
+            grep -q "\`$name\`" "$1" || echo "$list.$name"
+        done
+    done
+}
+why=$(undocumented templates/README.md | tr '\n' ' ')
+if [ -z "$why" ]; then say 'variables of templates' yes; else say 'variables of templates' no "templates/README.md does not say what these are: $why"; fi
+if undocumented LICENSE | grep -qx page.title; then say 'not there: page.title' yes; else say 'not there: page.title' no 'nothing was said'; fi
 
 # What a mistyped command left beside the folders ("-o json"), where git says which files are kept.
 tops=' .ci .clang-format .github .gitignore CHANGELOG.md CONTRIBUTING.md LICENSE Makefile README.md SECURITY.md build.sh calc content gen

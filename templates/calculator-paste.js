@@ -9,13 +9,18 @@
 
   // ---- words of a command line, as a shell splits them ---------------------------------------------------
   const tokens = (text) => Array.from(text.matchAll(/(?:[^\s'"]+|'[^']*'|"[^"]*")+/g), (m) => m[0].replace(/['"]/g, ""));
+  // Behind `vramcalc VERB`; of solve a field's name is next. A model in place of a file is one that is known here, a file is not.
   function commandLine(text) {
-    const list = tokens(text.replace(/\\\n/g, " ")), found = {}, left = [];
-    list.forEach((token, i) => {
-      const pair = /^(?:--)?([\w-]+)=(.*)$/.exec(token);
+    const list = tokens(text.replace(/\\\n/g, " ").replace(/[|>].*$/s, "")), found = {}, left = [], at = list.indexOf("vramcalc"), verb = at < 0 ? "" : list[at + 1];
+    for (let i = at < 0 ? 0 : at + (verb === "solve" ? 3 : 2); i < list.length; i++) {
+      const pair = /^(?:--)?([\w-]+)=(.*)$/.exec(list[i]);
       if (pair) take(found, left, pair[1].replace(/-/g, "_"), pair[2]);
-      else if (/^(-g|--gpu)$/.test(token) && list[i + 1]) found.gpu = list[i + 1];
-    });
+      else if (/^(-g|--gpu)$/.test(list[i]) && list[i + 1]) found.gpu = list[++i];
+      else if (/^-/.test(list[i])) i++;
+      else if (named(list[i])) Object.assign(found, named(list[i]));
+      else left.push(list[i]);
+    }
+    if (verb === "serve") found.task = "inference";
     return { found, left };
   }
   function take(found, left, key, value) {
@@ -51,12 +56,20 @@
     if (Number(row[1]) > 64) found.other_memory = row[1];
     return { kind: "smi", found, left: [] };
   }
-  function byHub(text) {
-    const name = /^\s*(?:https?:\/\/(?:huggingface\.co|hf\.co)\/)?[\w.-]+\/([\w.-]+)\S*\s*$/.exec(text);
+  // A model's name, or a preset's whole one, and how its end says that the weights are stored (as calc/model/preset_ids.c has it).
+  const STORED = { awq: "awq", "gptq-int4": "gptq", fp8: "fp8", "bnb-4bit": "nf4_double" };
+  function named(text) {
+    const name = /^\s*(?:https?:\/\/(?:huggingface\.co|hf\.co)\/)?([\w.-]+\/)?([\w.-]+)\S*\s*$/.exec(text);
     if (!name) return null;
-    const near = (p) => key(name[1]).startsWith(key(p.value));
+    const near = (p) => (name[1] ? key(name[2]).startsWith(key(p.value)) : name[2] === p.value);
     const preset = page.presets.filter(near).sort((a, b) => b.value.length - a.value.length)[0];
-    return preset ? { kind: "hub", found: { preset: preset.value }, left: [] } : null;
+    if (!preset) return null;
+    const end = /-(awq|gptq-int4|fp8|bnb-4bit)$/i.exec(name[2]);
+    return Object.assign({ preset: preset.value }, end ? { quantization: STORED[end[1].toLowerCase()] } : {});
+  }
+  function byHub(text) {
+    const found = named(text);
+    return found ? { kind: "hub", found, left: [] } : null;
   }
   // Lines of our own settings; other files have lines like these, too, and keys of their own.
   function byLines(text) {
@@ -128,7 +141,7 @@
     const state = page.state(), keys = Object.keys(found), fields = keys.map((name) => page.fields.get(name));
     const model = keys.includes("preset") || fields.some((field) => field && field.group === "model");
     if (!model || read.onto) return Object.assign({}, state, found);
-    if (keys.length === 1 && found.preset) return page.withPreset(found.preset);
+    if (found.preset && (keys.length === 1 || read.kind === "hub")) return Object.assign({}, page.withPreset(found.preset), found);
     return Object.assign(state.gpu ? { gpu: state.gpu } : {}, found);
   }
   // What the text itself says: a number that stands in it, a word of it. The rest is what a reader of such files takes for granted.

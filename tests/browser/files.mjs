@@ -56,6 +56,15 @@ function others(browser, base) {
       await tab.locator("textarea").fill(text);
       await tab.locator("[data-out=pasted]").filter({ hasText: first }).waitFor();
     }
+    // command lines and names, as the command takes them
+    const read = async (text, wanted) => { await tab.locator("textarea").fill(text); await config(tab, wanted); };
+    await read('vramcalc estimate shakespeare-char batch_size=16 --format csv --gpu "RTX 4070"', { batch_size: 16, n_layer: 6 });
+    await read("vramcalc serve preset=llama-3.1-8b quantization=q4_k_m seq_len=8192 --gpu 3060", { task: "inference", seq_len: 8192, quantization: "q4_k_m" });
+    await read("Qwen/Qwen2.5-7B-Instruct-AWQ", { task: "inference", quantization: "awq", n_layer: 28 });
+    await read("vramcalc estimate config.json batch_size=5", { batch_size: 5 });
+    await tab.locator("[data-out=pasted]").filter({ hasText: "config.json" }).waitFor();
+    await read("preset = gpt2\nbatch_size = 2\n", { n_layer: 12, batch_size: 2 });
+    await read("gpt2-medium", { n_layer: 24, batch_size: 2 });
     await tab.locator("textarea").fill("# 16: CUDA out of memory\nbatch_size = 6\nwandb_log = True\n");
     await config(tab, { batch_size: 6 });
   });

@@ -33,11 +33,13 @@ static const uint8_t needs[256] = {
     [0xf0 ... 0xff] = HREF,
 };
 
-// What text and quoted attributes replace; quote is one of them, or '"'.
-static inline bytes16 markup_at(const char *p, bytes16 quote)
+// What text and quoted attributes replace; the quotes of mask, or '&'.
+static inline bytes16 markup_at(const char *p, uint8_t mask)
 {
-    bytes16 v = bytes16_at(p);
-    return (bytes16)(v == '&') | (bytes16)(v == '<') | (bytes16)(v == '>') | (bytes16)(v == quote);
+    bytes16 v = bytes16_at(p), quote = bytes16_of(mask & QUOTE ? '"' : '&'),
+            apostrophe = bytes16_of(mask & APOSTROPHE ? '\'' : '&');
+    return (bytes16)(v == '&') | (bytes16)(v == '<') | (bytes16)(v == '>') | (bytes16)(v == quote) |
+           (bytes16)(v == apostrophe);
 }
 
 // What JSON in a page replaces; of letters, those that begin with E2 are looked at one by one.
@@ -48,17 +50,23 @@ static inline bytes16 json_at(const char *p)
            (bytes16)(v == '\\') | (bytes16)(v == 0xe2) | (bytes16)(v < 0x20);
 }
 
+static inline unsigned first_at(const char *p, uint8_t mask)
+{
+    return bytes16_first(mask == JSON ? json_at(p) : markup_at(p, mask));
+}
+
 // Offset of the first byte at or behind i that mask concerns.
 static size_t skip_plain(str s, size_t i, uint8_t mask)
 {
+    size_t from = i;
     unsigned plain = 16;
-    bytes16 quote = bytes16_of(mask & QUOTE ? '"' : '&');
-    if (mask == JSON)
+    if (mask == JSON || !(mask & ~(TEXT | QUOTE | APOSTROPHE))) {
         for (; plain == 16 && i + 16 <= s.len; i += plain)
-            plain = bytes16_first(json_at(s.ptr + i));
-    if (!(mask & ~(TEXT | QUOTE)))
-        for (; plain == 16 && i + 16 <= s.len; i += plain)
-            plain = bytes16_first(markup_at(s.ptr + i, quote));
+            plain = first_at(s.ptr + i, mask);
+        // The rest, with bytes before it that are plain.
+        if (plain == 16 && i < s.len && s.len - from >= 16)
+            i = s.len - 16 + first_at(s.ptr + s.len - 16, mask);
+    }
     while (i < s.len && !(needs[(uint8_t)s.ptr[i]] & mask))
         i++;
     return i;

@@ -25,18 +25,31 @@ static void text_and_attributes(void **state)
     wants(escape_text, STR_NONE, "");
 }
 
+// len bytes, plain but for two at first and second.
+static void wants_two(escaper *escape, char special, const char *entity, size_t len, size_t first,
+                      size_t second)
+{
+    char plain[40];
+    buf want = BUF_INIT;
+    memset(plain, 'x', len);
+    plain[first] = plain[second] = special;
+    for (size_t i = 0; i < len; i++)
+        buf_str(&want, str_c(plain[i] == 'x' ? "x" : entity));
+    wants(escape, (str){plain, len}, want.ptr);
+    buf_free(&want);
+}
+
 static void every_offset_is_looked_at(void **state)
 {
     (void)state;
     for (size_t len = 1; len < 40; len++) {
         for (size_t at = 0; at < len; at++) {
-            char plain[40], want[48];
-            memset(plain, 'x', len);
-            plain[at] = '<';
-            memset(want, 'x', sizeof want);
-            memcpy(want + at, "&lt;", 4);
-            want[len + 3] = 0;
-            wants(escape_text, (str){plain, len}, want);
+            for (size_t second = at; second < len; second++) {
+                wants_two(escape_text, '<', "&lt;", len, at, second);
+                wants_two(escape_quoted, '"', "&quot;", len, at, second);
+                wants_two(escape_attribute, '\'', "&#39;", len, at, second);
+                wants_two(escape_json, '\\', "\\\\", len, at, second);
+            }
         }
     }
 }

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "gen/base/escape.h"
-#include "gen/base/path.h"
 #include "gen/site/documents/contents.h"
 #include "gen/site/template/view_lib.h"
 
@@ -87,7 +86,8 @@ static void put_entry(struct view *v, const struct contents_place *place, buf *o
 enum { SLOTS = 256, ITEMS_MAX = 1 << 16 };  // entries; bytes
 
 struct view_kept_contents {
-    buf folder, html;
+    uint64_t stay;
+    buf html;
     struct {
         uint32_t item;  // and 1
         uint32_t from, len;
@@ -102,14 +102,12 @@ static struct view_kept_contents *kept_of(struct view *v)
     struct view_kept_contents **slot = &v->kept_contents[index], *k = *slot;
     if (!k) {
         k = *slot = arena_new(&v->arena, struct view_kept_contents, 1);
-        k->folder = k->html = BUF_INIT;
+        k->html = BUF_INIT;
     }
-    str folder = path_folder(v->page->url);
-    if (!str_eq(folder, buf_view(&k->folder)) || k->html.len > ITEMS_MAX) {
+    if (k->stay != v->stay || k->html.len > ITEMS_MAX) {
         memset(k->slots, 0, sizeof k->slots);
         buf_clear(&k->html);
-        buf_clear(&k->folder);
-        buf_str(&k->folder, folder);
+        k->stay = v->stay;
     }
     return k;
 }
@@ -118,7 +116,7 @@ void view_contents_free(struct view *v)
 {
     for (size_t i = 0; v->kept_contents && i < v->site->language_count; i++)
         if (v->kept_contents[i])
-            buf_free(&v->kept_contents[i]->html), buf_free(&v->kept_contents[i]->folder);
+            buf_free(&v->kept_contents[i]->html);
 }
 
 struct writing {
@@ -153,7 +151,7 @@ struct view_value view_contents_html(struct view *v, const struct view_field *f)
 {
     if (view_is_made(v, f))
         return view_made(v);
-    struct writing w = {.v = v, .kept = v->variant.depth == DEPTH_LOST ? NULL : kept_of(v)};
+    struct writing w = {.v = v, .kept = v->stay ? kept_of(v) : NULL};
     arena_reset(&v->walk_arena);
     contents_walk(v->site, v->page->document, put_item, &w);
     return view_made(v);

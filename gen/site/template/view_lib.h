@@ -74,6 +74,12 @@ struct view_template {
     uint8_t visited;  // by the search for cycles
 };
 
+// The folder that the pages of a language are in now. number: of this stay in it, among all.
+struct view_stay {
+    buf folder;
+    uint64_t number;
+};
+
 // The translations of a document as HTML, at one depth of pages.
 struct view_switcher {
     const struct document *document;
@@ -128,6 +134,9 @@ struct view {
                       // rendered
     size_t asset_bytes;
 
+    struct view_stay *stays;  // of each language
+    uint64_t stay;            // the number of the page's; 0 on a page that may be shown anywhere
+    uint64_t stay_count;
     struct view_switcher switcher;
     arena walk_arena;                           // of a walk through the contents
     struct view_kept_contents **kept_contents;  // of each language, see view_contents.c
@@ -135,6 +144,7 @@ struct view {
     // once blocks
     arena once_arena[SCOPE_PAGE];
     struct map once[SCOPE_PAGE];
+    uint64_t once_forgotten;  // how often blocks were forgotten
     const struct document *document;
     bool lists_used, document_lists_used;
     bool document_is_new;  // the lists kept in Lua are another document's
@@ -245,8 +255,9 @@ int view_site_index(lua_State *L);
 int view_translation_index(lua_State *L);
 // once(scope, number, body), the emitter of once blocks.
 int view_once(lua_State *L);
-// Appends what is kept of the block for the page at hand. False when nothing is.
-bool view_once_kept(struct view *v, enum view_scope scope, uint32_t number);
+// What is kept of the block for the page at hand, or NULL; and how it goes out.
+const struct view_once *view_once_kept(struct view *v, enum view_scope scope, uint32_t number);
+void view_once_emit(struct view *v, const struct view_once *o);
 void view_once_forget(struct view *v, enum view_scope scope);
 // Notes that the block being recorded asked whether an item is the current one; the answer.
 bool view_is_current(struct view *v, size_t item);

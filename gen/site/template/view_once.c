@@ -28,6 +28,7 @@ void view_once_forget(struct view *v, enum view_scope scope)
 {
     arena_reset(&v->once_arena[scope]);
     v->once[scope] = (struct map){0};
+    v->once_forgotten += scope != SCOPE_DOCUMENT;
 }
 
 // A local of the template seen from inside the block may belong to a page. Emitters have two
@@ -99,7 +100,7 @@ static str segment(const struct view_once *o, int variant, size_t i)
     return str_slice(o->bytes[variant], o->segments[variant][i].from, end);
 }
 
-static void emit(const struct view *v, const struct view_once *o)
+void view_once_emit(struct view *v, const struct view_once *o)
 {
     size_t done = 0;
     for (size_t i = 0; i < v->asset_bytes && o->assets; i++)
@@ -120,7 +121,7 @@ static void emit(const struct view *v, const struct view_once *o)
 static void verify(lua_State *L, struct view *v, const struct view_once *o)
 {
     size_t start = v->out->len;
-    emit(v, o);
+    view_once_emit(v, o);
     size_t middle = v->out->len;
     lua_pushvalue(L, 3);
     lua_call(L, 0, 0);
@@ -158,13 +159,10 @@ static struct view_once *make(lua_State *L, struct view *v, enum view_scope scop
     return kept;
 }
 
-bool view_once_kept(struct view *v, enum view_scope scope, uint32_t number)
+const struct view_once *view_once_kept(struct view *v, enum view_scope scope, uint32_t number)
 {
     make_key(v, scope, number, &v->scratch);
-    const struct view_once *o = map_get(&v->once[scope], buf_view(&v->scratch));
-    if (o)
-        emit(v, o);
-    return o != NULL;
+    return map_get(&v->once[scope], buf_view(&v->scratch));
 }
 
 // Its function has nothing of a page in it: it can make the block for other pages, too.
@@ -191,16 +189,17 @@ int view_once(lua_State *L)
     }
     uint32_t number = (uint32_t)luaL_checkinteger(L, 2);
     view_trace_once(v, scope, number);
-    if (!view_once_kept(v, scope, number)) {
+    const struct view_once *o = view_once_kept(v, scope, number);
+    if (!o) {
         lua_settop(L, 3);
-        const struct view_once *o = make(L, v, scope);
+        o = make(L, v, scope);
         keep_body(L, v, number);
         make_key(v, scope, number, &v->scratch);
         bool is_new;
         *map_put(&v->once[scope], &v->once_arena[scope], buf_view(&v->scratch), &is_new) =
             (void *)(uintptr_t)o;
-        emit(v, o);
     }
+    view_once_emit(v, o);
     view_trace_resume(v);
     return 0;
 }

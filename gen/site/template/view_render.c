@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gen/base/path.h"
 #include "gen/text/address.h"
 #include "gen/site/template/view_lib.h"
 #include "gen/text/template.h"
@@ -247,6 +248,8 @@ void view_free(struct view *v)
         return;
     sandbox_free(v->sandbox);
     view_contents_free(v);
+    for (size_t i = 0; v->stays && i < v->site->language_count; i++)
+        buf_free(&v->stays[i].folder);
     arena_free(&v->arena);
     for (int i = 0; i < SCOPE_PAGE; i++)
         arena_free(&v->once_arena[i]);
@@ -301,6 +304,24 @@ static uint32_t depth_of(str url)
     return depth;
 }
 
+// Pages of a language mostly follow each other in a folder; what holds for one holds for the next.
+static void note_stay(struct view *v)
+{
+    if (!v->stays) {
+        v->stays = arena_new(&v->arena, struct view_stay, v->site->language_count);
+        for (size_t i = 0; i < v->site->language_count; i++)
+            v->stays[i].folder = BUF_INIT;
+    }
+    struct view_stay *stay = &v->stays[v->page->language->index];
+    str folder = path_folder(v->page->url);
+    if (!stay->number || !str_eq(buf_view(&stay->folder), folder)) {
+        buf_clear(&stay->folder);
+        buf_str(&stay->folder, folder);
+        stay->number = ++v->stay_count;
+    }
+    v->stay = v->variant.depth == DEPTH_LOST ? 0 : stay->number;
+}
+
 static void page_begin(struct view *v, const struct view_page *p, struct diag *d, buf *out)
 {
     v->L = sandbox_state(v->sandbox);
@@ -309,6 +330,7 @@ static void page_begin(struct view *v, const struct view_page *p, struct diag *d
     v->out = out;
     bool lost = p->is_lost && v->site->settings.base_url.len;
     v->variant = (struct view_variant){lost ? DEPTH_LOST : depth_of(p->url), p->is_fallback};
+    note_stay(v);
     v->base_path = address_base_path(v->site->settings.base_url);
     v->scope = SCOPE_PAGE;
     v->marking = -1;

@@ -22,6 +22,9 @@ struct trace_step {
     const struct view_field *field;
     uint32_t number;  // of the once block
     uint8_t how;      // enum html_emitter, or enum view_scope of the block
+    // Of a language's block: as the last page showed it, in the same stay in a folder.
+    const struct view_once *kept;
+    uint64_t stay, forgotten;
 };
 
 struct trace_answer {
@@ -95,12 +98,25 @@ static int make_block(lua_State *L)
     return view_once(L);
 }
 
-static enum view_play play_block(struct view *v, const struct trace_step *s, str file)
+static const struct view_once *kept_block(struct view *v, struct trace_step *s)
+{
+    if (s->kept && s->stay == v->stay && s->forgotten == v->once_forgotten)
+        return s->kept;
+    const struct view_once *o = view_once_kept(v, (enum view_scope)s->how, s->number);
+    if (s->how == SCOPE_LANGUAGE && v->stay)
+        s->kept = o, s->stay = v->stay, s->forgotten = v->once_forgotten;
+    return o;
+}
+
+static enum view_play play_block(struct view *v, struct trace_step *s, str file)
 {
     static const char *const names[] = {"site", "language", "document"};
     lua_State *L = v->L;
-    if (view_once_kept(v, (enum view_scope)s->how, s->number))
+    const struct view_once *o = kept_block(v, s);
+    if (o) {
+        view_once_emit(v, o);
         return PLAY_DONE;
+    }
     lua_pushcfunction(L, make_block);
     lua_pushstring(L, names[s->how]);
     lua_pushinteger(L, s->number);
@@ -125,7 +141,7 @@ static enum view_play play_steps(struct view *v, const struct trace_node *n, str
 {
     enum view_play play = PLAY_DONE;
     for (size_t i = 0; i < n->count && play == PLAY_DONE; i++) {
-        const struct trace_step *s = &n->steps[i];
+        struct trace_step *s = &n->steps[i];
         if (s->kind == STEP_TEXT)
             buf_str(v->out, s->text);
         else if (s->kind == STEP_FIELD)

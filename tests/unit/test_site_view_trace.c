@@ -1,4 +1,6 @@
 // Pages rendered as others were before: the same bytes as a page that is the first.
+#include <malloc.h>
+
 #include "tests/unit/view_fixture.h"
 
 // Pages that differ in what templates ask: the n-th of them.
@@ -84,10 +86,28 @@ static void renders_pages_as_if_alone(void **state)
         renders_as_if_alone(sources[i]);
 }
 
+// Each question is kept, but not a million of them.
+static void keeps_no_more_than_a_few_megabytes(void **state)
+{
+    (void)state;
+    struct fixture *f = setup();
+    write_template(f, "page.html", "{% for i = 1, 1000000 do local x = page.title end %}");
+    struct view *v = view_open(&f->site, &f->vs, f->d);
+    struct view_page p = kind_of_page(f, 0);
+    struct mallinfo2 before = mallinfo2();
+    assert_true(view_render(v, &p, f->d, &f->out));
+    struct mallinfo2 after = mallinfo2();
+    assert_true(after.uordblks + after.hblkhd <
+                before.uordblks + before.hblkhd + ((size_t)40 << 20));
+    view_free(v);
+    teardown(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(renders_pages_as_if_alone),
+        cmocka_unit_test(keeps_no_more_than_a_few_megabytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -196,10 +196,19 @@ static struct trace_node *recorded(const struct view *v)
     return v->scope == SCOPE_PAGE ? v->trace.node : NULL;
 }
 
+// No more than this is kept, whatever a template does: the rest of the page is not recorded.
+static bool is_full(struct view *v)
+{
+    bool full = v->trace.arena.total >= KEPT_MAX;
+    if (full)
+        v->trace.node = NULL;
+    return full;
+}
+
 static void add(struct view *v, struct trace_step s)
 {
     struct trace_node *n = v->trace.node;
-    if (n->state != NODE_OPEN)
+    if (!n || n->state != NODE_OPEN || is_full(v))
         return;
     n->steps =
         arena_grow(&v->trace.arena, n->steps, n->count, &n->cap, n->count + 1, sizeof *n->steps);
@@ -243,6 +252,8 @@ void view_trace_ask(struct view *v, enum view_ask ask, const struct view_field *
     if (!n || f->scope == SCOPE_LANGUAGE)
         return;
     add_text(v);
+    if (is_full(v))
+        return;
     if (n->state == NODE_OPEN)
         n->state = NODE_ASKS, n->ask = ask, n->field = f;
     v->trace.node = NULL;
@@ -276,7 +287,8 @@ void view_trace_end(struct view *v, bool ok)
     struct trace_node *n = v->trace.node;
     if (n && ok && n->state == NODE_OPEN) {
         add_text(v);
-        n->state = NODE_ENDS;
+        if (v->trace.node)
+            n->state = NODE_ENDS;
     }
     v->trace.node = NULL;
 }

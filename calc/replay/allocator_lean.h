@@ -34,6 +34,17 @@ POOL_HOT bool lean_take(struct allocator *a, bool expands, uint32_t stream,
     return true;
 }
 
+// As allocator_borrow where a free block serves and stays as it is; false: none does.
+POOL_HOT bool lean_lends(const struct allocator *a, uint32_t stream,
+                         const struct allocator_request *r)
+{
+    bool small = r->rounded <= ALLOCATOR_SMALL;
+    const struct allocator_pool *p = stream  ? &a->others[stream - 1][small]
+                                     : small ? &a->small
+                                             : &a->large;
+    return r->rounded && pool_lower_bound(p, a->blocks, r->rounded, r->class);
+}
+
 // As allocator_free for such a block; false: it is none. streams: it may be of any.
 POOL_HOT bool lean_free(struct allocator *a, bool streams, uint32_t block)
 {

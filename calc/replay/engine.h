@@ -24,7 +24,7 @@ enum engine_reel {
 
 enum {
     ENGINE_EVALS = 3,
-    ENGINE_SETS = 6,
+    ENGINE_SETS = MODEL_IS_WHOLE ? 8 : 6,
     ENGINE_MOST_ITERATIONS = 10,
     ENGINE_LINES = 160,
     ENGINE_NAMES = ROLE_COUNT << 6

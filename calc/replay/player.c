@@ -328,7 +328,8 @@ POOL_HOT int player_lean_loop(struct player *p, const struct player_turn *t, boo
             if (streams)
                 allocator_stream(a, stream);
             if (i + 1 < end && code[i + 1] == (operand << 2 | TAPE_FREE)) {
-                rc = allocator_borrow(a, reel_request(t->r, operand));
+                if (expands || !lean_lends(a, stream, reel_request(t->r, operand)))
+                    rc = allocator_borrow(a, reel_request(t->r, operand));
                 i++;
                 continue;
             }

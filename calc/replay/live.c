@@ -58,7 +58,7 @@ static uint64_t live_iteration(const struct engine *e, uint64_t live, bool first
 static uint64_t live_loading(const struct engine *e)
 {
     const struct state *s = &e->state;
-    return s->param_bytes + (e->model.c.task == TASK_INFERENCE
+    return s->param_bytes + (MODEL_IS_WHOLE && e->model.c.task == TASK_INFERENCE
                                  ? size_max(s->buffer_bytes, s->loading_bytes)
                                  : s->buffer_bytes + s->loading_bytes);
 }

@@ -134,7 +134,7 @@ static int step_load_tied(struct player *p, const struct state *s)
 static int step_load(struct player *p, const struct state *s)
 {
     uint64_t second = s->loading_bytes;
-    if (second && s->m->c.task == TASK_INFERENCE)
+    if (MODEL_IS_WHOLE && second && s->m->c.task == TASK_INFERENCE)
         return step_load_tied(p, s);
     int rc = second ? player_alloc(p, SLOT_X, &step_loading, second, -1) : VRAM_OK;
     if (rc == VRAM_OK)

@@ -375,7 +375,6 @@ static void model_saved_targets(struct vram_config *c)
 static int model_check_support(const struct vram_config *c, struct message *e)
 {
     bool compiled = c->compile && !framework_goes(c, BY_BLOCKS), stages = c->pipeline_parallel > 1;
-    bool gathers = scheme_divides_weights(c);
     bool nanotron = framework_goes(c, BY_NANOTRON);
     const struct model_limit limits[] = {
         {nanotron && (c->family != FAMILY_LLAMA || c->lora_rank || c->task == TASK_INFERENCE),
@@ -388,8 +387,7 @@ static int model_check_support(const struct vram_config *c, struct message *e)
         {stages && (compiled || c->parallel >= PARALLEL_ZERO2),
          MESSAGE_pipeline_here,
          {"pipeline_parallel"}},
-        {c->checkpointing && !c->use_reentrant &&
-             (stages || (gathers && c->parallel == PARALLEL_ZERO3)),
+        {c->checkpointing && !c->use_reentrant && stages,
          MESSAGE_no_reentrant_here,
          {"use_reentrant"}},
         {c->device_map > 1 && c->task == TASK_TRAIN,

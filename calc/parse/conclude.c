@@ -301,7 +301,8 @@ static void conclude_form(struct parse *p)
     conclude_compile(p);
     if (c->compile || c->checkpointing == CHECKPOINTING_SELECTIVE)
         return;  // these know what they are under FSDP
-    if (!c->use_reentrant && c->checkpointing && scheme_divides_weights(c)) {
+    bool fsdp = scheme_divides_weights(c) && c->parallel != PARALLEL_ZERO3;
+    if (!c->use_reentrant && c->checkpointing && fsdp) {
         note(p, MESSAGE_reentrant_assumed);
         c->use_reentrant = 1;
     }

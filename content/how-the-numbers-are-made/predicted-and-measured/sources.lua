@@ -296,7 +296,7 @@ sources.list = {
       .. "mean, for which one that is not the first stands"}},
   {name = "PEFT", match = "^peft/", framework = "transformers", reading = peft, method = peft_words,
     facts = {adapters = "float32", keep_logits = "yes", accumulation = 1, clip = "1", optimizer = "adamw_foreach"},
-    readings = {"<=768 is taken as 768: the longest batch is as long as the limit allows"}},
+    readings = {"<=768 is taken as 768: how long the longest batch is, nobody states; it is shorter by what its rows have in common"}},
   {name = "LitGPT", match = "^litgpt/config_hub", framework = "litgpt", reading = litgpt_hub, facts = {untied = true, adapters = "base", clip = "0", evaluation = true}},
   {name = "LitGPT", match = "^litgpt/resource%-tables", framework = "litgpt", reading = litgpt_tables, facts = {untied = true, adapters = "base", clip = "0", evaluation = true}},
   {name = "LitGPT", match = "^litgpt/finetune_lora", framework = "litgpt", reading = litgpt_tables, facts = {untied = true, adapters = "base", clip = "0", evaluation = true}},

@@ -61,6 +61,17 @@ static uint64_t model_rotated(const struct model *m)
 {
     return m->c.head_dim * m->c.partial_rotary_factor / 1000000;
 }
+
+// nanotron's: every layer's rotation keeps cosines and sines of half a head's width, in bfloat16,
+// from its first forward pass on. SRC: nanotron src/nanotron/models/llama.py (CausalSelfAttention,
+// flash_rotary_embedding), flash-attention flash_attn/layers/rotary.py
+// (RotaryEmbedding._update_cos_sin_cache).
+static uint64_t model_rotations(const struct model *m)
+{
+    return framework_goes(&m->c, BY_NANOTRON)
+               ? size_mul3(2 * m->c.n_layer, m->c.seq_len, m->c.head_dim)
+               : 0;
+}
 #endif
 
 void model_count(struct model *m)
@@ -88,6 +99,7 @@ void model_count(struct model *m)
         m->buffer_bytes = size_mul3(m->c.n_layer, m->c.block_size, m->c.block_size);
     if (m->c.family == FAMILY_GPTJ || m->c.family == FAMILY_CODEGEN)  // sines and cosines
         m->buffer_bytes = size_mul3(4 * m->c.n_layer, m->c.block_size, model_rotated(m));
+    m->buffer_bytes = size_add(m->buffer_bytes, model_rotations(m));
 #endif
     if (m->features & HAS_ENCODER)
         m->buffer_bytes = size_mul(2 * 8, m->c.block_size);  // position_ids and token_type_ids

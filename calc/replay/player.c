@@ -48,14 +48,6 @@ static void player_rise(struct player *p, const struct storage *s, uint64_t byte
     }
 }
 
-// How far the program runs ahead: the number of launches that the driver's queue takes. A
-// collective is a kernel with an event and a wait before it and after it; for each whole sequence
-// that goes to one there is another that gathers into a buffer that stays. SRC: measured on
-// tests/oracle with NULLCUDA_LAG; CUDA's launch queue of 1,024 entries; pytorch
-// torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp (collective: syncStream, recordStream of what it
-// takes and fills, ncclEndEvent_; WorkNCCL::synchronizeStream).
-enum { PLAYER_QUEUE = 1024 };
-
 static void player_release(struct player *p)
 {
     allocator_release(p->allocator, p->late[p->late_first].block);
@@ -78,7 +70,7 @@ int player_late(struct player *p, uint32_t block)
     if (p->late_count == PLAYER_LATE)
         player_release(p);
     p->late[(p->late_first + p->late_count++) % PLAYER_LATE] =
-        (struct player_late){block, p->launches + PLAYER_QUEUE};
+        (struct player_late){block, p->launches + p->queue};
     return VRAM_OK;
 }
 

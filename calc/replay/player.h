@@ -56,10 +56,11 @@ struct player {
     uint64_t workspace_bytes;
     bool lean;  // only what the allocator reserves: no other sums, no peak of live bytes of tapes
     uint64_t
-        enough;    // lean: once this many bytes are reserved the rest is not played (VRAM_ENOFIT)
-    bool first;    // the pass is the first of its kind: an earlier one has left nothing to free
-    bool streams;  // some storages are on a stream of their own
-    bool lags;     // the card runs behind: what collectives have used comes back late
+        enough;      // lean: once this many bytes are reserved the rest is not played (VRAM_ENOFIT)
+    bool first;      // the pass is the first of its kind: an earlier one has left nothing to free
+    bool streams;    // some storages are on a stream of their own
+    bool lags;       // the card runs behind: what collectives have used comes back late
+    uint64_t queue;  // launches by which it comes late
     uint64_t launches;         // kernels and events so far
     struct player_late *late;  // a ring of PLAYER_LATE, oldest first; set where lags is
     uint32_t late_first, late_count;
@@ -97,8 +98,13 @@ int player_free(struct player *p, uint32_t slot, const struct storage *s, uint64
 // What is in a slot of those that survive tapes is in another from now on.
 void player_rename(struct player *p, uint32_t from, uint32_t to);
 
-// What a collective puts into the queue: a kernel with an event and a wait before it and after it.
-enum { PLAYER_COLLECTIVE = 2 * 5 };
+// What a collective puts into the queue: a kernel with an event and a wait before it and after it;
+// for each whole sequence that goes to one there is another that gathers into a buffer that stays.
+// What the driver's queue takes: so far the program runs ahead. SRC: measured on tests/oracle with
+// NULLCUDA_LAG; CUDA's launch queue of 1,024 entries; pytorch
+// torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp (collective: syncStream, recordStream of what it
+// takes and fills, ncclEndEvent_; WorkNCCL::synchronizeStream).
+enum { PLAYER_COLLECTIVE = 2 * 5, PLAYER_QUEUE = 1024 };
 
 // launches: kernels and events that the program has put into the queue of a card that runs behind.
 void player_launch(struct player *p, uint64_t launches);

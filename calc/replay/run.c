@@ -50,16 +50,24 @@ static int run_player(struct vram *v, struct engine *e, struct player *player)
     return VRAM_OK;
 }
 
-// Where the card runs behind the program. In a pipeline it does between two messages
-// (schedule_message), as long as the stages are on one node. Over several nodes a micro-batch took
-// the same time with 1 and with 32 sequences in the measured runs: the program was the slower one.
-enum { RUN_NODE = 8 };  // GPUs
-
+// Where the card runs behind the program; in a pipeline it does between two messages
+// (schedule_message).
 static bool run_lags(const struct vram_config *c)
 {
-    bool node = c->pipeline_parallel == 1 ||
-                c->n_gpu * c->tensor_parallel * c->pipeline_parallel <= RUN_NODE;
-    return framework_goes(c, BY_NANOTRON) && c->tensor_parallel > 1 && c->sequence_parallel && node;
+    return framework_goes(c, BY_NANOTRON) && c->tensor_parallel > 1 && c->sequence_parallel &&
+           (MODEL_IS_WHOLE || c->pipeline_parallel == 1);
+}
+
+// How far. A pipeline over several nodes took the same time for a micro-batch of 1 and of 32
+// sequences in the measured runs: the program was the slower one. There a collective is done when
+// the next one is launched, and not before.
+enum { RUN_NODE = 8 };  // GPUs
+
+static uint64_t run_queue(const struct vram_config *c)
+{
+    uint64_t gpus = c->n_gpu * c->tensor_parallel * c->pipeline_parallel;
+    return MODEL_IS_WHOLE && c->pipeline_parallel > 1 && gpus > RUN_NODE ? PLAYER_COLLECTIVE
+                                                                         : PLAYER_QUEUE;
 }
 
 // What the card has for the allocator; 0: no card, or one without room for the context alone.
@@ -87,6 +95,7 @@ static int run_into_allocator(struct vram *v, struct engine *e, struct player *p
     p->allocator = &e->allocator;
     p->streams = e->graph.gathered;
     p->lags = run_lags(&e->model.c);
+    p->queue = run_queue(&e->model.c);
     p->late = e->late;
     e->allocator.settle = run_drain;
     e->allocator.settled = p;

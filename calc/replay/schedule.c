@@ -162,7 +162,7 @@ static const struct reel *schedule_reel(const struct engine *e, struct player *p
 // pipeline_parallel/p2p.py (_send_meta, _recv_meta).
 static void schedule_message(struct player *p, bool sent)
 {
-    if (sent && p->lags)
+    if (MODEL_IS_WHOLE && sent && p->lags)
         player_drain(p);
 }
 

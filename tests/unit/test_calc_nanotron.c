@@ -22,6 +22,8 @@ static const struct vram_result *run(vram *v, const char *more)
 static const uint64_t layer_weights =
     4 * UINT64_C(2048) * 2048 + 3 * UINT64_C(8192) * 2048 + 2 * 2048;
 static const uint64_t embedding = UINT64_C(131072) * 2048;
+// Cosines and sines of half a head, in bfloat16, which every layer has of its own.
+static const uint64_t tables = 2 * 2 * UINT64_C(4096) * 32;
 
 // bfloat16 weights; float32 copies, sums of gradients and two moments; what a pass makes of
 // gradients goes with the pass.
@@ -37,15 +39,22 @@ static void test_states(void **state)
     assert_int_equal(r->param_bytes, 2 * p);
     assert_int_equal(r->grad_bytes, 0);
     assert_in_range(r->optim_bytes, 16 * p, 16 * p + 2 * steps);
-    assert_in_range(r->steady_end_bytes, 18 * p, 18 * p + MIB);
+    assert_int_equal(r->buffer_bytes, 16 * tables);
+    uint64_t held = 16 * tables;
+    assert_in_range(r->steady_end_bytes, 18 * p + held, 18 * p + held + MIB);
     // ZeRO-1 divides the copies and the moments, and not the sums, which all GPUs need until the
     // last micro-step.
     r = run(v, "parallel=zero1 n_gpu=8");
     assert_in_range(r->optim_bytes, 4 * p + 12 * p / 8, 4 * p + 12 * p / 8 + 16 * r->tensors);
     // No DDP, and no buckets, where gradients are summed in float32 and the state is divided.
-    assert_in_range(r->steady_end_bytes, 6 * p + 12 * p / 8, 6 * p + 12 * p / 8 + MIB);
+    held += 6 * p + 12 * p / 8;
+    assert_in_range(r->steady_end_bytes, held, held + MIB);
     r = run(v, "parallel=ddp n_gpu=8");
-    assert_in_range(r->steady_end_bytes, 20 * p, 20 * p + MIB);
+    held = 20 * p + 16 * tables;
+    assert_in_range(r->steady_end_bytes, held, held + MIB);
+    // Tensor parallelism divides heads, and not a head's table.
+    r = run(v, "tensor_parallel=4 sequence_parallel=true pipeline_parallel=2 pipeline_stage=last");
+    assert_int_equal(r->buffer_bytes, 5 * tables);
     close_vram(v, &h);
 }
 
@@ -112,16 +121,16 @@ static void test_gathered_weights(void **state)
 {
     struct heap h = {0};
     vram *v = open_vram(&h);
-    uint64_t p = embedding + 2 * layer_weights + 2048;
+    uint64_t p = embedding + 2 * layer_weights + 2048, held = 2 * p + 2 * tables;
     (void)state;
     struct logits zero = {0}, ddp = {0};
     run(v, "n_layer=2 parallel=zero1 n_gpu=8");
     assert_int_equal(vram_trace(v, weights_event, &zero), VRAM_OK);
-    assert_int_equal(zero.now, 2 * p);
-    assert_int_equal(zero.most, 2 * p + 2 * p / 8 + 2 * 2 * p);
+    assert_int_equal(zero.now, held);
+    assert_int_equal(zero.most, held + 2 * p / 8 + 2 * 2 * p);
     run(v, "n_layer=2 parallel=ddp n_gpu=8");
     assert_int_equal(vram_trace(v, weights_event, &ddp), VRAM_OK);
-    assert_int_equal(ddp.most, 2 * p);
+    assert_int_equal(ddp.most, held);
     close_vram(v, &h);
 }
 

@@ -4,7 +4,7 @@
 #include "calc/replay/reel.h"
 
 #include "calc/base/size.h"
-#include "calc/trace/pass_compile.h"
+#include "calc/trace/compiled.h"
 
 void reel_init(struct reel *r, const struct vram_mem *mem)
 {

@@ -5,6 +5,7 @@
 
 #include "calc/model/preference.h"
 #include "calc/trace/block_nanotron.h"
+#include "calc/trace/compiled.h"
 #include "calc/trace/layers.h"
 #include "calc/trace/loss_chunked.h"
 #include "calc/trace/loss_inplace.h"
@@ -13,7 +14,6 @@
 #include "calc/trace/loss_tiled.h"
 #include "calc/trace/loss_transformers.h"
 #include "calc/trace/parallel.h"
-#include "calc/trace/pass_compile.h"
 
 // A compiled loss is one kernel each way, too; torchtune's model, which is not compiled, has made
 // its logits float32. SRC: traces titan_compiled_* of tests/calc/truth/frameworks; torchtune

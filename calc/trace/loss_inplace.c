@@ -3,8 +3,8 @@
 // fms-acceleration plugins/fused-ops-and-kernels/.../kernels/unsloth/cross_entropy_loss.py puts it
 // into transformers (FastForCausalLMLoss).
 
+#include "calc/trace/compiled.h"
 #include "calc/trace/loss_inplace.h"
-#include "calc/trace/pass_compile.h"
 
 struct value loss_inplace(struct graph *g, struct value logits, uint32_t labels, uint8_t rows)
 {

@@ -7,11 +7,11 @@
 
 #include "calc/trace/loss_output.h"
 
+#include "calc/trace/compiled.h"
 #include "calc/trace/layers.h"
 #include "calc/trace/layers_llama.h"
 #include "calc/trace/linear.h"
 #include "calc/trace/parallel.h"
-#include "calc/trace/pass_compile.h"
 #include "calc/trace/quantized.h"
 #include "calc/trace/sequence.h"
 

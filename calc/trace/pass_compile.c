@@ -197,7 +197,7 @@ void compile_again(struct region *r, int32_t nodes)
 }
 
 // Every layer makes the same number of nodes, so that a layer's are found again by counting.
-static void forward_layers(struct region *r)
+static void region_layers(struct region *r)
 {
     struct graph *g = r->g;
     g->compiled_first = (int32_t)g->node_count;
@@ -268,7 +268,7 @@ struct value compile_forward(struct graph *g, uint32_t ids, uint32_t targets, st
     norm_params(g, true, P_WTE);
     norm_params(g, true, P_WPE);
     r.residual = compile_buffer(g, OP_TRITON, ROLE_EMBED, PART_SELF, DT_F32, SHAPE_U);
-    forward_layers(&r);
+    region_layers(&r);
     r.end = g->compiled_end = compile_kept_nodes(g, KEPT_END_NODES);
     return compile_loss(g, last_norm(&r), ids, targets, logits);
 }

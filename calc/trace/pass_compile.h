@@ -1,4 +1,4 @@
-// A compiled model.
+// The passes of a model that is compiled as a whole.
 
 #ifndef CALC_PASS_COMPILE_H
 #define CALC_PASS_COMPILE_H
@@ -8,23 +8,5 @@
 // The whole forward pass, and the whole backward pass up to the parameters' .grad.
 struct value compile_forward(struct graph *g, uint32_t ids, uint32_t targets, struct value *logits);
 void compile_backward(struct graph *g);
-
-// Whether the model is compiled as one, or its blocks each by itself.
-static inline bool compile_is_whole(const struct graph *g)
-{
-    return g->m->c.compile && !framework_goes(&g->m->c, BY_BLOCKS);
-}
-
-// Such a model in Llama's form: its buffers wait for layers far away.
-static inline bool compile_is_llama(const struct model *m)
-{
-    return MODEL_IS_WHOLE && m->c.compile && (m->features & HAS_ROTARY) &&
-           !framework_goes(&m->c, BY_BLOCKS);
-}
-
-static inline bool compile_is_of_blocks(const struct graph *g)
-{
-    return g->m->c.compile && framework_goes(&g->m->c, BY_BLOCKS);
-}
 
 #endif

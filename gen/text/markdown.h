@@ -155,7 +155,8 @@ struct md_options {
     unsigned foreign;  // enum md_foreign
     enum md_slug slugs, tab_slugs;
     enum md_tabs tabs;
-    bool open_html;  // tags and addresses as READMEs of others have them; unknown ones are code
+    bool own_images;  // {% include image.html %} is not the one that is known
+    bool open_html;   // tags and addresses as READMEs of others have them; unknown ones are code
     size_t max_table_cells;  // 0: default (50,000)
     struct math *math;       // formulas that are known; NULL: each is converted again
     const str *words;        // [MD_WORD_COUNT]; NULL, or "" for one: English

@@ -103,13 +103,6 @@ str md_show_emoji(struct showing *s, str tag)
     return shown;
 }
 
-bool md_show_value(struct showing *s, str tag, str *words)
-{
-    str name = str_slice(tag, 1, tag.len - 1);
-    bool one = tag.ptr[0] == '{' && name.len && !strchr("{%/", name.ptr[0]);
-    return one && md_exported_text(&s->exports, s->r->text, name, words, s->r->a);
-}
-
 // The words of a string of JavaScript, its quotes included; false for one that is not known without
 // running it.
 static bool read_string(struct md *r, str s, str *words)
@@ -130,6 +123,15 @@ static bool read_string(struct md *r, str s, str *words)
     *words = arena_str(r->a, buf_view(&b));
     buf_free(&b);
     return ok;
+}
+
+bool md_show_value(struct showing *s, str tag, str *words)
+{
+    str name = str_slice(tag, 1, tag.len - 1);
+    if (tag.ptr[0] == '{' && name.len > 1 && strchr("'\"", name.ptr[0]))
+        return read_string(s->r, name, words);
+    bool one = tag.ptr[0] == '{' && name.len && !strchr("{%/", name.ptr[0]);
+    return one && md_exported_text(&s->exports, s->r->text, name, words, s->r->a);
 }
 
 static bool is_block_html(str html)

@@ -26,12 +26,28 @@ static size_t lines_end(struct hiding *h, size_t at)
     return alone && str_find(inside, '\n') < inside.len ? end : 0;
 }
 
+// {' '}: a string of MDX, which formatters write for a blank at a line's end.
+static size_t string_end(const struct hiding *h, size_t at)
+{
+    str rest = md_rest_of_line(h->body, at);
+    char quote = rest.len > 2 ? rest.ptr[1] : 0;
+    if ((quote != '\'' && quote != '"') || !(h->mdx || h->foreign & MD_FOREIGN_MDX))
+        return 0;
+    size_t close = 2;
+    while (close < rest.len && rest.ptr[close] != quote)
+        close += 1 + (rest.ptr[close] == '\\');
+    return close + 1 < rest.len && rest.ptr[close + 1] == '}' ? at + close + 2 : 0;
+}
+
 // {/* a comment */}, {an.expression} and {NAME} of MDX. A name alone may be text in a page that is
 // not MDX, unless the page gives it a value.
 static size_t expression_end(struct hiding *h, size_t at)
 {
     str s = h->body, value;
     str rest = str_slice(s, at, s.len);
+    size_t string = string_end(h, at);
+    if (string)
+        return string;
     if (str_starts(rest, STR("{/*"))) {
         rest = str_slice(rest, 0, MD_MAX_TAG + 2);
         size_t end = str_search(rest, STR("*/}"));

@@ -79,7 +79,7 @@ static bool read_gitbook(str name, str rest, struct md_shortcode *out)
 }
 
 // {% include note.html content="words" %}, which has no end.
-static bool read_include(str name, str rest, struct md_shortcode *out)
+static bool read_include(const struct md *r, str name, str rest, struct md_shortcode *out)
 {
     if (!str_eq(name, STR("include")) && !str_eq(name, STR("include_cached")))
         return false;
@@ -90,6 +90,8 @@ static bool read_include(str name, str rest, struct md_shortcode *out)
     out->arguments = rest;
     out->name = str_slice(file, 0, file.len - 5);
     out->row = find(WHERE_JEKYLL, out->name);
+    if (out->row && out->row->how == SHORTCODE_IMAGE && r->o->own_images)
+        out->row = NULL;
     return out->row != NULL;
 }
 
@@ -108,7 +110,7 @@ bool md_shortcode_read(const struct md *r, str tag, struct md_shortcode *out)
     str name = take_word(&inside);
     return r->o->foreign & MD_FOREIGN_GITBOOK
                ? read_gitbook(name, inside, out)
-               : r->o->foreign & MD_FOREIGN_LIQUID && read_include(name, inside, out);
+               : r->o->foreign & MD_FOREIGN_LIQUID && read_include(r, name, inside, out);
 }
 
 // Behind the value at s[at]: in quotes, in which a backslash keeps the next byte, or a word.

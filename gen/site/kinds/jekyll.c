@@ -228,6 +228,9 @@ static void read_values(struct tree *t, const struct yaml_node *config)
     }
     str folder = kind_text(config, "data_dir");
     t->values_are = VALUES_LIQUID;
+    str pictures = kind_path(t, STR("_includes/image.html"));
+    t->own_images = kind_has(t, pictures) && str_search(kind_file(t, pictures), STR("images/{{")) ==
+                                                 kind_file(t, pictures).len;
     t->data_folder = kind_path(t, folder.len ? folder : STR("_data"));
 }
 

@@ -181,10 +181,11 @@ struct tree {
     bool wiki;              // [[Note]] is a link to the note of that name
     bool breaks;            // a line's end is a break
     str top_anchor;         // of a page's title, which a template of its generator writes; ""
-    bool link_words;        // a template of its own reads links: one to a bare word is no address
-    uint64_t hash;          // of every configuration that was read
-    buf explained;          // what was recognised and why, a line each; while it is read
-    str explanation;        // the same behind that
+    bool own_images;  // its include of pictures finds them elsewhere than the one that is known
+    bool link_words;  // a template of its own reads links: one to a bare word is no address
+    uint64_t hash;    // of every configuration that was read
+    buf explained;    // what was recognised and why, a line each; while it is read
+    str explanation;  // the same behind that
     arena *a;
     struct diag *diag;
 };

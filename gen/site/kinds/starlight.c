@@ -99,7 +99,8 @@ void starlight_read(struct tree *t)
     const struct yaml_node *bar = js_value(&js, STR("sidebar"));
     if (!bar || bar->kind != YAML_LIST)  // a plugin's settings may hold another
         bar = js_declared(&js, STR("sidebar"));
-    read_items(t, docs, bar, 0);
+    str home = standard.len && t->root_count > 1 ? locale_folder(t, docs, standard) : STR_NONE;
+    read_items(t, home.len ? home : docs, bar, 0);  // names in it are without the locale
     kind_static(t, kind_path(t, STR("public")));
     t->includes = INCLUDE_MDX;
     t->include_root = kind_path(t, STR("src"));

@@ -433,6 +433,7 @@ static bool may_include(const struct site *site, str text)
             return true;
     return site->tree->appended_count || site->tree->rules || site->tree->texts.count ||
            str_search(text, marks[how]) < text.len ||
+           (how == INCLUDE_KRAMDOWN && str_search(text, STR("{% include")) < text.len) ||
            (how == INCLUDE_VITEPRESS && (str_search(text, STR("<<< ")) < text.len ||
                                          str_search(text, STR("@[code")) < text.len));
 }

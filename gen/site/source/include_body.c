@@ -283,8 +283,10 @@ static bool put_translated(struct including *g, const struct include_source *s, 
     str line = include_line_at(s->text, at);
     size_t end, done = 0;
     str file = include_expand(g, s, translated(str_trim(line), "tf", "translate_file", &end));
-    if (file.len && !include_find_file(g, s, file, &in)) {
-        include_put(g, &in, include_behind_front(in.text), in.text.len);
+    if (file.len && g->depth < DEEPEST_PART && !include_find_file(g, s, file, &in)) {
+        g->depth++;
+        include_put_kramdown(g, &in, include_behind_front(in.text));
+        g->depth--;
         include_put_made(g, s, at, STR("\n"));
         return true;
     }
@@ -301,6 +303,34 @@ static bool put_translated(struct including *g, const struct include_source *s, 
     if (done)
         include_put(g, s, at + done, at + line.len);
     return done > 0;
+}
+
+// A tag of Liquid whose arguments go over empty lines is put on one: to Markdown its lines would be
+// blocks. Where the text goes on behind it; at when there is none.
+static size_t put_long_tag(struct including *g, const struct include_source *s, size_t at)
+{
+    enum { LONGEST = 2000 };
+    str line = include_line_at(s->text, at);
+    size_t start = at + str_search(line, STR("{% include")), from = start;
+    size_t end = start + str_search(str_slice(s->text, start, start + LONGEST), STR("%}")) + 2;
+    bool empty = false;
+    for (; from < end && end <= s->text.len; from = include_line_end(s->text, from))
+        empty = empty || !str_trim(include_line_at(s->text, from)).len;
+    if (start == at + line.len || !empty ||
+        str_search(str_slice(s->text, start, end), STR("%}")) + 2 != end - start)
+        return at;
+    buf b = BUF_INIT;
+    for (size_t i = start; i < end; i++) {
+        bool blank = strchr(" \t\r\n", s->text.ptr[i]) != NULL;
+        if (!blank)
+            buf_char(&b, s->text.ptr[i]);
+        else if (b.len && b.ptr[b.len - 1] != ' ')
+            buf_char(&b, ' ');
+    }
+    include_put(g, s, at, start);
+    include_put_made(g, s, start, buf_view(&b));
+    buf_free(&b);
+    return end;
 }
 
 void include_put_kramdown(struct including *g, const struct include_source *s, size_t at)
@@ -326,6 +356,11 @@ void include_put_kramdown(struct including *g, const struct include_source *s, s
             open = mark;
         else if (mark.len && str_starts(mark, open))
             open = STR_NONE;
+        size_t behind = open.len || listing ? at : put_long_tag(g, s, at);
+        if (behind != at) {
+            at = behind;
+            continue;
+        }
         if (!open.len && !listing && put_translated(g, s, at)) {
             at = include_line_end(s->text, at);
             continue;

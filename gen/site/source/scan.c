@@ -35,6 +35,7 @@ struct md_options site_markdown(const struct site *site, const struct page *p)
         .slugs = t->slugs,
         .tab_slugs = t->tab_slugs,
         .tabs = t->tabs,
+        .own_images = t->own_images,
         .open_html = site_is_others(site),
         .title = site->tree_index ? p->title : STR_NONE,
     };

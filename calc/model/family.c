@@ -4,6 +4,8 @@
 #include "calc/model/family.h"
 
 #include "calc/model/framework.h"
+#include "calc/model/precision.h"
+#include "calc/model/scheme.h"
 
 static const uint64_t family_table[family_COUNT] = {
 #define FAMILY_ROW(id, features) [FAMILY_##id] = features,
@@ -37,7 +39,10 @@ enum {
     OTHERS = 1 << 9,
     OLD = 1 << 10,
     UNPACKED = 1 << 11,
-    FLASH_2 = 1 << 12
+    FLASH_2 = 1 << 12,
+    LOOPED = 1 << 13,
+    HALF = 1 << 14,
+    GATHERED = 1 << 15
 };
 
 static const struct family_limit {
@@ -53,6 +58,8 @@ static const struct family_limit {
 static unsigned family_whole_runs(const struct vram_config *c)
 {
     return MODEL_IS_WHOLE * ((c->attention == ATTENTION_FLASH_2) * FLASH_2 |
+                             (c->transformers < 5018) * LOOPED | precision_is_float16(c) * HALF |
+                             scheme_divides_weights(c) * GATHERED |
                              (c->task == TASK_INFERENCE && c->transformers < 5015) * UNPACKED);
 }
 

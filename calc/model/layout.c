@@ -23,7 +23,7 @@ void layout_after(struct layout *l, bool trained, struct layout_row r)
     layout_put(l->after, &l->after_count, r, trained);
 }
 
-static void layout_block(struct layout *l, bool trained, struct layout_row r)
+void layout_block(struct layout *l, bool trained, struct layout_row r)
 {
     layout_put(l->block, &l->block_count, r, trained);
     l->block[l->block_count - 1].layers = l->layers;
@@ -54,7 +54,23 @@ static uint64_t layout_targets(uint16_t number)
 
 static bool layout_adapted(const struct model *m, uint16_t number)
 {
+#ifndef __wasm__
+    if (number >= P_DELTA_QKV && number <= P_DELTA_OUT)  // of every linear layer alone
+        return m->c.lora_rank > 0 &&
+               (m->c.lora_targets & CONFIG_SET_ALL_LINEAR) == CONFIG_SET_ALL_LINEAR;
+#endif
     return m->c.lora_rank > 0 && (m->c.lora_targets & layout_targets(number));
+}
+
+// The delta rule's output has the shape of its gate the other way round.
+static bool layout_turned(uint16_t number)
+{
+#ifndef __wasm__
+    return number == P_DELTA_OUT;
+#else
+    (void)number;
+    return false;
+#endif
 }
 
 // The shapes of an adapter's matrices by that of the weight: on the side of the input and on that
@@ -67,12 +83,18 @@ static uint8_t layout_adapter_shape(uint8_t weight_shape, bool output_side, uint
         [SHAPE_W_KV_A] = {SHAPE_A_C, SHAPE_A_KV_LATENT},
         [SHAPE_W_KV_B] = {SHAPE_A_KV_CORE, SHAPE_A_KV_WIDE},
         [SHAPE_W_VALUES] = {SHAPE_A_VALUES, SHAPE_A_C},
+#ifndef __wasm__
+        [SHAPE_W_Q_GATED] = {SHAPE_A_C, SHAPE_A_Q_GATED},
+        [SHAPE_W_DELTA_QKV] = {SHAPE_A_C, SHAPE_A_DELTA_QKV},
+        [SHAPE_W_DELTA_V] = {SHAPE_A_C, SHAPE_A_DELTA_V},
+        [SHAPE_W_DELTA_H] = {SHAPE_A_C, SHAPE_A_DELTA_H},
+#endif
     };
     bool wide_in = number == P_O || number == P_DOWN ||
                    number == P_SHARED_DOWN;  // the inner width is on the input side
     bool inner = output_side != wide_in;
     if (latent[weight_shape][0])
-        return latent[weight_shape][output_side];
+        return latent[weight_shape][layout_turned(number) ? !output_side : output_side];
     if (!inner)
         return SHAPE_A_C;
     return weight_shape == SHAPE_W_FF       ? SHAPE_A_FF
@@ -138,8 +160,7 @@ static void layout_adapters(struct layout *l, const struct model *m, struct layo
 }
 
 // A linear layer of a block: weight, bias, and adapters where they are asked for.
-static void layout_linear(struct layout *l, const struct model *m, struct layout_row r,
-                          uint8_t bias_shape)
+void layout_linear(struct layout *l, const struct model *m, struct layout_row r, uint8_t bias_shape)
 {
     bool full = m->c.lora_rank == 0;
     layout_block(l, full, r);
@@ -176,94 +197,6 @@ static void layout_norm(struct layout *l, const struct model *m, uint16_t number
         layout_block(l, full,
                      (struct layout_row){(uint16_t)(number + LAYOUT_BIAS), role, PART_BIAS, SHAPE_C,
                                          m->c.n_embd, 0});
-}
-
-static void layout_head_norm(struct layout *l, const struct model *m, uint16_t number, uint8_t role)
-{
-    layout_block(l, m->c.lora_rank == 0,
-                 (struct layout_row){number, role, PART_WEIGHT, SHAPE_HEAD, m->c.head_dim, 0});
-}
-
-static void layout_latent_norm(struct layout *l, const struct model *m, uint16_t number,
-                               uint8_t shape, uint64_t rows)
-{
-    uint8_t role = number == P_Q_A_NORM ? ROLE_Q_A_NORM : ROLE_KV_A_NORM;
-    layout_block(l, m->c.lora_rank == 0,
-                 (struct layout_row){number, role, PART_WEIGHT, shape, rows, 0});
-}
-
-// Multi-head latent attention. SRC: transformers models/deepseek_v3/modeling_deepseek_v3.py,
-// DeepseekV3Attention.
-static void layout_latent(struct layout *l, const struct model *m)
-{
-    const struct vram_config *v = &m->c;
-    uint64_t c = v->n_embd, q = v->n_head * v->head_dim, values = v->n_head * v->v_head_dim, in = c;
-    uint64_t wide = v->n_head * (v->qk_nope_head_dim + v->v_head_dim);
-    if (v->q_lora_rank) {
-        in = v->q_lora_rank;
-        layout_linear(l, m, (struct layout_row){P_Q_A, ROLE_Q_A, PART_WEIGHT, SHAPE_W_Q_A, in, c},
-                      0);
-        layout_latent_norm(l, m, P_Q_A_NORM, SHAPE_Q_A, in);
-    }
-    layout_linear(l, m,
-                  (struct layout_row){P_Q, ROLE_Q, PART_WEIGHT,
-                                      v->q_lora_rank ? SHAPE_W_Q_B : SHAPE_W_Q, q, in},
-                  0);
-    layout_linear(l, m,
-                  (struct layout_row){P_KV_A, ROLE_KV_A, PART_WEIGHT, SHAPE_W_KV_A,
-                                      v->kv_lora_rank + v->qk_rope_head_dim, c},
-                  0);
-    layout_latent_norm(l, m, P_KV_A_NORM, SHAPE_KV_A, v->kv_lora_rank);
-    layout_linear(
-        l, m,
-        (struct layout_row){P_KV_B, ROLE_KV_B, PART_WEIGHT, SHAPE_W_KV_B, wide, v->kv_lora_rank},
-        0);
-    layout_linear(
-        l, m, (struct layout_row){P_O, ROLE_ATTN_PROJ, PART_WEIGHT, SHAPE_W_VALUES, c, values}, 0);
-}
-
-static void layout_attention(struct layout *l, const struct model *m)
-{
-    if (m->features & HAS_LATENT) {
-        layout_latent(l, m);
-        return;
-    }
-    uint64_t q = m->c.n_head * m->c.head_dim, k = m->c.n_kv_head * m->c.head_dim, c = m->c.n_embd;
-    bool all = m->c.bias || (m->features & HAS_ALL_BIASES);
-    bool bare = m->features & HAS_BARE_ATTENTION;
-    bool some = (all && !bare) || m->c.attention_bias || (m->features & HAS_QKV_BIAS);
-    if (m->features & HAS_FUSED_QKV) {
-        layout_linear(
-            l, m, (struct layout_row){P_QKV, ROLE_ATTN_QKV, PART_WEIGHT, SHAPE_W_QKV, q + 2 * k, c},
-            some ? SHAPE_B_QKV : 0);
-    } else {
-        layout_linear(l, m, (struct layout_row){P_Q, ROLE_Q, PART_WEIGHT, SHAPE_W_Q, q, c},
-                      some ? SHAPE_B_Q : 0);
-        layout_linear(l, m, (struct layout_row){P_K, ROLE_K, PART_WEIGHT, SHAPE_W_KV, k, c},
-                      some ? SHAPE_B_KV : 0);
-        layout_linear(l, m, (struct layout_row){P_V, ROLE_V, PART_WEIGHT, SHAPE_W_KV, k, c},
-                      some ? SHAPE_B_KV : 0);
-    }
-    if (m->features & HAS_WIDE_NORM) {
-        bool full = m->c.lora_rank == 0;
-        layout_block(l, full,
-                     (struct layout_row){P_Q_NORM, ROLE_Q_NORM, PART_WEIGHT, SHAPE_B_Q, q, 0});
-        layout_block(l, full,
-                     (struct layout_row){P_K_NORM, ROLE_K_NORM, PART_WEIGHT, SHAPE_B_KV, k, 0});
-    }
-    if (m->features & HAS_HEAD_NORM) {
-        layout_head_norm(l, m, P_Q_NORM, ROLE_Q_NORM);
-        layout_head_norm(l, m, P_K_NORM, ROLE_K_NORM);
-    }
-    bool sinks = m->features & HAS_SINKS;
-    bool output = m->c.attention_bias && !(m->features & HAS_BARE_OUTPUT);
-    layout_linear(l, m, (struct layout_row){P_O, ROLE_ATTN_PROJ, PART_WEIGHT, SHAPE_W_Q, c, q},
-                  (all && !(bare && (m->features & HAS_BARE_OUTPUT))) || sinks || output ? SHAPE_C
-                                                                                         : 0);
-    if (sinks)
-        layout_block(
-            l, m->c.lora_rank == 0,
-            (struct layout_row){P_SINKS, ROLE_SINKS, PART_WEIGHT, SHAPE_HEADS, m->c.n_head, 0});
 }
 
 // Two tensors for all experts, gate and up in one, with biases where the family has them.
@@ -366,7 +299,7 @@ static void layout_layer(struct layout *l, const struct model *m)
     bool before = !(m->features & HAS_NO_PRE_NORM);
     if (before)
         layout_norm(l, m, P_LN1, ROLE_LN1);
-    layout_attention(l, m);
+    layout_mixers(l, m);
     if (m->features & HAS_POST_NORM)
         layout_norm(l, m, P_POST_ATTN, ROLE_POST_ATTN_NORM);
     if (before && !(m->features & HAS_SHARED_NORM))
@@ -404,6 +337,11 @@ static void layout_index(struct layout *l)
 uint64_t layout_times(const struct layout_param *p, const struct model *m)
 {
     uint64_t dense = model_dense_count(m);
+#ifndef __wasm__
+    uint64_t attending = m->c.n_layer / m->c.full_attention_interval;
+    if (p->layers == LAYERS_DELTA || p->layers == LAYERS_ATTENDING)
+        return p->layers == LAYERS_DELTA ? m->c.n_layer - attending : attending;
+#endif
     return p->layers == LAYERS_ALL     ? m->c.n_layer
            : p->layers == LAYERS_DENSE ? dense
                                        : m->c.n_layer - dense;
@@ -411,6 +349,8 @@ uint64_t layout_times(const struct layout_param *p, const struct model *m)
 
 bool layout_here(const struct layout_param *p, const struct model *m, uint64_t layer)
 {
+    if (MODEL_IS_WHOLE && p->layers >= LAYERS_DELTA)
+        return (p->layers == LAYERS_DELTA) == model_layer_is_delta(m, layer);
     return p->layers == LAYERS_ALL || (p->layers == LAYERS_DENSE) == model_layer_is_dense(m, layer);
 }
 

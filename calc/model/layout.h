@@ -73,6 +73,16 @@ enum layout_block {
     P_KV_A_NORM,
     P_LAYER_FLAT,  // as P_ROOT_FLAT
 #ifndef __wasm__
+    P_DELTA_QKV,  // of a delta rule: projections, the convolution, a bias and a factor of decays, a
+                  // norm
+    P_DELTA_Z = P_DELTA_QKV + LAYOUT_LINEAR,
+    P_DELTA_B = P_DELTA_Z + LAYOUT_LINEAR,
+    P_DELTA_A = P_DELTA_B + LAYOUT_LINEAR,
+    P_DELTA_OUT = P_DELTA_A + LAYOUT_LINEAR,
+    P_DELTA_CONV = P_DELTA_OUT + LAYOUT_LINEAR,
+    P_DELTA_DT,
+    P_DELTA_LOG,
+    P_DELTA_NORM,
     P_ALPHA_P,  // of xIELU: one number each
     P_ALPHA_N,
 #endif
@@ -82,7 +92,7 @@ enum layout_block {
 };
 
 // Which layers have a parameter.
-enum layout_layers { LAYERS_ALL, LAYERS_DENSE, LAYERS_SPARSE };
+enum layout_layers { LAYERS_ALL, LAYERS_DENSE, LAYERS_SPARSE, LAYERS_DELTA, LAYERS_ATTENDING };
 
 struct layout_param {
     uint16_t number;
@@ -126,6 +136,11 @@ struct layout_row {
 };
 void layout_before(struct layout *l, bool trained, struct layout_row r);
 void layout_after(struct layout *l, bool trained, struct layout_row r);
+void layout_block(struct layout *l, bool trained, struct layout_row r);
+void layout_linear(struct layout *l, const struct model *m, struct layout_row r,
+                   uint8_t bias_shape);
+void layout_attention(struct layout *l, const struct model *m);
+void layout_mixers(struct layout *l, const struct model *m);
 bool layout_norm_trained(const struct model *m);
 bool layout_half_trained(const struct model *m, uint8_t part);  // PART_A, PART_B of an adapter
 bool layout_norm_bias(const struct model *m);

@@ -61,6 +61,10 @@ static uint32_t model_fourths(const struct model *m)
 
 uint32_t model_layer_kinds(const struct model *m)
 {
+#ifndef __wasm__
+    if (m->features & HAS_DELTA_RULE)
+        return (uint32_t)m->c.full_attention_interval;
+#endif
     if (m->features & HAS_FOURTH_PLAIN)
         return model_fourths(m);
     if (model_has_eager_scores(m))

@@ -89,6 +89,8 @@ enum model_feature {
         60)  // a layer returns its shares, which the model holds until the next has returned
 #define HAS_OLD_SCORES \
     HAS_IN_WHOLE(62)  // shares are returned by code that knows no kernel of attention
+#define HAS_DELTA_RULE \
+    HAS_IN_WHOLE(63)  // most layers have a gated delta rule, the others a gate on attention
 #define HAS_BARE_ATTENTION \
     HAS_IN_WHOLE(61)                   // no biases on q, k and v although other layers have some
 #define HAS_NEW_CODE HAS_IN_WHOLE(50)  // modelled as transformers has it from 5.0 on alone
@@ -164,6 +166,18 @@ static inline bool model_layer_is_dense(const struct model *m, uint64_t layer)
         return (layer + 1) % m->c.moe_layer_step != 0;
 #endif
     return layer < model_dense_layers(m);
+}
+
+// Of a family with a delta rule, whether a layer has that in place of attention.
+static inline bool model_layer_is_delta(const struct model *m, uint64_t layer)
+{
+#ifndef __wasm__
+    return (m->features & HAS_DELTA_RULE) && (layer + 1) % m->c.full_attention_interval != 0;
+#else
+    (void)m;
+    (void)layer;
+    return false;
+#endif
 }
 
 // Width of a token's row of the embedding.

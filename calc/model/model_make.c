@@ -147,7 +147,7 @@ static int model_check_allocator(const struct vram_config *c, struct message *e)
 
 bool model_returns_cache(const struct vram_config *c)
 {
-    uint64_t other = HAS_ENCODER | HAS_PICKED_KEYS | HAS_LATENT | HAS_OLD_SCORES;
+    uint64_t other = HAS_ENCODER | HAS_PICKED_KEYS | HAS_LATENT | HAS_OLD_SCORES | HAS_DELTA_RULE;
     return MODEL_IS_WHOLE && c->task == TASK_TRAIN && framework_goes(c, BY_TRANSFORMERS) &&
            !c->compile && c->pipeline_parallel == 1 && c->kernels != KERNELS_FOAK &&
            c->family != FAMILY_GPT_BIGCODE && !(family_has(c) & other);
@@ -162,7 +162,8 @@ bool model_evaluates(const struct vram_config *c)
 {
     return MODEL_IS_WHOLE && c->task == TASK_TRAIN && framework_goes(c, BY_TRANSFORMERS) &&
            !c->compile && c->pipeline_parallel == 1 && c->tensor_parallel == 1 &&
-           c->parallel <= PARALLEL_DDP && !c->lora_kernels && !c->offload_activations;
+           c->parallel <= PARALLEL_DDP && !c->lora_kernels && !c->offload_activations &&
+           !(family_has(c) & HAS_DELTA_RULE);
 }
 
 // Whole or bitsandbytes' four-bit weights under plain adapters, as they are loaded. SRC: axolotl

@@ -54,6 +54,22 @@ static uint64_t dims_share(uint64_t n, uint64_t parts)
 // (constant_buffered_norm2).
 #define DIMS_NORM UINT64_C(250000000)
 
+#ifndef __wasm__
+// SRC: transformers models/qwen3_5/modeling_qwen3_5.py, torch_chunk_gated_delta_rule (chunk_size).
+static void dims_delta(struct dims *d, const struct vram_config *c)
+{
+    enum { DELTA_CHUNK = 64 };
+    d->dk = c->linear_key_head_dim;
+    d->dv = c->linear_value_head_dim;
+    d->LH = c->linear_num_value_heads;
+    d->LK = c->linear_num_key_heads * d->dk;
+    d->LV = d->LH * d->dv;
+    d->LW = c->linear_conv_kernel_dim;
+    d->LT = size_ceil_to(d->T, DELTA_CHUNK);
+    d->chunks = d->LT / DELTA_CHUNK;
+}
+#endif
+
 void dims_make(struct dims *d, const struct model *m)
 {
     const struct vram_config *c = &m->c;
@@ -62,6 +78,7 @@ void dims_make(struct dims *d, const struct model *m)
         .B = c->batch_size, .T = c->seq_len / c->context_parallel, .C = c->n_embd, .N = m->tokens};
 #ifndef __wasm__
     d->CE = model_embedding_width(m);
+    dims_delta(d, c);
 #endif
     d->S = c->sequence_parallel ? (d->N + tp - 1) / tp : d->N;
     d->V = framework_goes(c, BY_WHOLE_ENDS) ? c->vocab_size : (c->vocab_size + tp - 1) / tp;

@@ -40,6 +40,9 @@ struct dims {
     uint64_t B, T, C, V, N;  // batch, sequence, width, vocabulary, tokens
 #ifndef __wasm__
     uint64_t CE;  // width of the embedding
+    // of a delta rule: widths of a key's and a value's head, of all keys and values, heads of
+    // values, positions that the convolution sees, positions up to whole chunks, chunks
+    uint64_t dk, dv, LK, LV, LH, LW, LT, chunks;
 #endif
     uint64_t S;         // tokens of the residual stream: a part of them with sequence_parallel
     uint64_t H, KH, D;  // heads, key and value heads, width of a head

@@ -146,6 +146,12 @@ static struct vram_config engine_key(const struct model *m)
     k.n_head = k.compile && m->c.n_head * m->c.head_dim == m->c.n_embd;  // buffers of one size
     k.n_embd = k.n_inner = k.vocab_size = k.block_size = 0;
     k.seq_len = loss_is_one_chunk(m);
+#ifndef __wasm__
+    if (m->features & HAS_DELTA_RULE)  // the rule goes from chunk to chunk
+        k.seq_len = 2 * ((m->c.seq_len + 63) / 64) + k.seq_len;
+    k.linear_num_key_heads = k.linear_num_value_heads = k.linear_key_head_dim = 0;
+    k.linear_value_head_dim = k.linear_conv_kernel_dim = 0;
+#endif
     k.batch_size = k.batch_size == 1;  // loss_transformers.c
     k.n_expert_active = k.expert_inner = k.grad_clip = 0;
     k.gradient_accumulation_steps = k.gradient_accumulation_steps > 1;  // then the loss is divided

@@ -12,6 +12,7 @@
 #include "calc/trace/block_mlp.h"
 #include "calc/trace/cache.h"
 #include "calc/trace/layers.h"
+#include "calc/trace/layers_delta.h"
 #include "calc/trace/layers_fused.h"
 #include "calc/trace/layers_llama.h"
 #include "calc/trace/layers_lora_fused.h"
@@ -86,6 +87,9 @@ static bool llama_copies(const struct graph *g)
 
 struct heads {
     struct value q, k, v;
+#ifndef __wasm__
+    struct value gate;  // of attention's result, where the family has one
+#endif
 };
 
 // .view(...).transpose(1, 2) before the rotation, and of values that are copied by head: gradients
@@ -121,7 +125,7 @@ static struct heads llama_slices(struct graph *g, struct value qkv)
     graph_drop(g, qkv);
     if (cache_copies(g))
         part[2] = llama_by_head(g, part[2]);
-    return (struct heads){part[0], part[1], part[2]};
+    return (struct heads){.q = part[0], .k = part[1], .v = part[2]};
 }
 
 // q.reshape(...), k.expand(...).reshape(...) and v likewise: copies where a group has several
@@ -129,9 +133,10 @@ static struct heads llama_slices(struct graph *g, struct value qkv)
 static struct heads llama_reshaped(struct graph *g, struct value part[3])
 {
     if (!llama_grouped(g) || !graph_has(g, TRAIT_RESHAPED_HEADS))
-        return (struct heads){part[0], part[1], part[2]};
-    struct heads h = {layer_copy(g, part[0]), layer_repeat(g, part[1], SHAPE_Q),
-                      layer_repeat(g, part[2], SHAPE_Q)};
+        return (struct heads){.q = part[0], .k = part[1], .v = part[2]};
+    struct heads h = {.q = layer_copy(g, part[0]),
+                      .k = layer_repeat(g, part[1], SHAPE_Q),
+                      .v = layer_repeat(g, part[2], SHAPE_Q)};
     for (unsigned k = 0; k < 3; k++)
         graph_drop(g, part[k]);
     return h;
@@ -169,6 +174,17 @@ static struct heads llama_project_fused(struct graph *g, struct value x)
     return llama_heads(g, out);
 }
 
+static struct value llama_queries(struct graph *g, struct value x, struct heads *h)
+{
+#ifndef __wasm__
+    h->gate = graph_none();
+    if (has(g, HAS_DELTA_RULE))
+        return layer_gated_queries(g, x, &h->gate);
+#endif
+    (void)h;
+    return layer_linear(g, x, P_Q, SHAPE_Q);
+}
+
 // Projections; GPT-NeoX and Phi-3 have one for all three.
 static struct heads llama_project(struct graph *g, struct value x)
 {
@@ -190,7 +206,7 @@ static struct heads llama_project(struct graph *g, struct value x)
                                      layer_linear(g, x, P_V, SHAPE_KV)};
         return llama_heads(g, out);
     }
-    h.q = llama_head(g, layer_linear(g, x, P_Q, SHAPE_Q), P_Q_NORM, SHAPE_Q_STATS);
+    h.q = llama_head(g, llama_queries(g, x, &h), P_Q_NORM, SHAPE_Q_STATS);
     h.k = llama_head(g, layer_linear(g, x, P_K, SHAPE_KV), P_K_NORM, SHAPE_KV_STATS);
     h.v = llama_values(g, layer_linear(g, x, P_V, SHAPE_KV));
     return h;
@@ -320,6 +336,8 @@ static struct value llama_attention(struct graph *g, struct value x)
 {
     if (has(g, HAS_LATENT))
         return layer_attention_latent(g, x);
+    if (MODEL_IS_WHOLE && model_layer_is_delta(g->m, graph_layer(g)))
+        return layer_delta(g, x);
     struct heads h = llama_project(g, x);
     llama_rotate(g, &h);
     if (has(g, HAS_TURNED_NORM)) {
@@ -328,6 +346,10 @@ static struct value llama_attention(struct graph *g, struct value x)
     }
     cache_keep(g, &h.k, &h.v);
     struct value y = model_has_eager_scores(g->m) ? llama_attend_eager(g, &h) : llama_attend(g, &h);
+#ifndef __wasm__
+    if (has(g, HAS_DELTA_RULE))
+        y = layer_opened(g, y, h.gate);
+#endif
     struct value out[LORA_FUSED_OUTPUTS];
     if (lora_fused_has(g, P_O))
         lora_fused(g, P_O, y, out);
@@ -337,6 +359,10 @@ static struct value llama_attention(struct graph *g, struct value x)
     graph_drop(g, h.q);
     graph_drop(g, h.k);
     graph_drop(g, h.v);
+#ifndef __wasm__
+    if (has(g, HAS_DELTA_RULE))
+        graph_drop(g, h.gate);
+#endif
     return out[0];
 }
 

@@ -239,6 +239,10 @@ static uint8_t graph_partial(uint8_t from, uint8_t to)
         [SHAPE_B_FF] = SHAPE_PARTIAL_FF, [SHAPE_B_V] = SHAPE_PARTIAL_V,
         [SHAPE_Q_A] = SHAPE_PARTIAL_Q_A, [SHAPE_KV_A] = SHAPE_PARTIAL_KV_A,
     };
+#ifndef __wasm__
+    if (to == SHAPE_DELTA_HEAD)
+        return SHAPE_PARTIAL_DELTA;
+#endif
     if (to == SHAPE_HEAD)
         return from == SHAPE_Q ? SHAPE_PARTIAL_Q_HEADS : SHAPE_PARTIAL_KV_HEADS;
     return partial[to];
@@ -452,17 +456,6 @@ void graph_autocast_exit(struct graph *g)
         graph_autocast_exit_layer(g);
     }
     graph_leave(g);
-}
-
-void graph_saved_go(struct graph *g)
-{
-    if (!graph_ok(g))
-        return;
-    struct node *n = &g->nodes[g->running];
-    for (unsigned k = 0; k < n->saved_count; k++) {
-        tape_unref(g->t, n->saved[k]);
-        n->saved[k] = TAPE_NONE;
-    }
 }
 
 uint16_t graph_gradient_slot(const struct node *n)

@@ -84,3 +84,14 @@ void graph_outlived_since(struct graph *g, size_t count)
     while (graph_ok(g) && g->outliving_count > count)
         tape_unref(g->t, g->outliving[--g->outliving_count].storage);
 }
+
+void graph_saved_go(struct graph *g)
+{
+    if (!graph_ok(g))
+        return;
+    struct node *n = &g->nodes[g->running];
+    for (unsigned k = 0; k < n->saved_count; k++) {
+        tape_unref(g->t, n->saved[k]);
+        n->saved[k] = TAPE_NONE;
+    }
+}

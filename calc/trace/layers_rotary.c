@@ -289,6 +289,20 @@ static void rope_complex(struct graph *g)
     tape_unref(g->t, angles);
 }
 
+#ifndef __wasm__
+// Angles for time, height and width of each sequence, of which each takes its numbers. SRC:
+// transformers models/qwen3_5/modeling_qwen3_5.py, Qwen3_5TextRotaryEmbedding.forward.
+static void rope_each(struct graph *g)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        struct value wide =
+            graph_make(g, i ? OP_SIN : OP_COS, ROLE_ROTARY, PART_SCALED, DT_F32, SHAPE_ROPE_EACH);
+        *(i ? &g->sin : &g->cos) = graph_to(g, wide, g->residual, PART_SELF);
+        graph_drop(g, wide);
+    }
+}
+#endif
+
 static void rope_transformers(struct graph *g)
 {
     uint32_t positions = graph_scratch(g, OP_TO_COPY, ROLE_ROTARY, PART_UPCAST, DT_F32, SHAPE_T);
@@ -317,6 +331,12 @@ void layer_rope_open(struct graph *g)
             (struct value){TAPE_NONE, GRAPH_NO_NODE, 0, g->residual, SHAPE_ROPE, ROLE_ROTARY};
         return;
     }
+#ifndef __wasm__
+    if (g->m->features & HAS_DELTA_RULE) {
+        rope_each(g);
+        return;
+    }
+#endif
     if (g->m->features & HAS_COMPLEX_ROTARY) {
         rope_complex(g);
         return;

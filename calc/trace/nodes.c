@@ -10,6 +10,7 @@
 #include "calc/trace/block_compiled.h"
 #include "calc/trace/block_llama4.h"
 #include "calc/trace/block_nanotron.h"
+#include "calc/trace/layers_delta.h"
 #include "calc/trace/layers_fused.h"
 #include "calc/trace/layers_lora_fused.h"
 #include "calc/trace/layers_xielu.h"
@@ -458,6 +459,14 @@ static node_fn *const node_table[NODE_COUNT] = {
     [NODE_INPLACE] = node_inplace,
     [NODE_CCE] = node_cut_loss,
 #ifndef __wasm__
+    [NODE_EXP] = node_exp,
+    [NODE_CUMSUM] = node_cumsum,
+    [NODE_SOLVE] = node_solve,
+    [NODE_SELECT] = node_slice,
+    [NODE_EXPAND] = node_expand,
+    [NODE_TURNED] = node_turned,
+    [NODE_DELTA_BMM] = node_delta_bmm,
+    [NODE_CONV] = node_conv,
     [NODE_SOFTPLUS] = node_softplus,
     [NODE_WHERE] = node_where,
     [NODE_MINIMUM] = node_minimum,

@@ -251,6 +251,11 @@ WIDTHS = {
                    num_attention_heads=32, num_key_value_heads=8, num_local_experts=16, num_experts_per_tok=2,
                    attention_bias=True, lm_head_bias=True, max_position_embeddings=131072, input_jitter_noise=0.01,
                    router_jitter_noise=0.01, tie_word_embeddings=False),
+    # Qwen/Qwen3.5-9B, its language model, with 32,000 words
+    "qwen3_5": dict(model_type="qwen3_5_text", vocab_size=32000, hidden_size=4096, intermediate_size=12288,
+                    num_attention_heads=16, num_key_value_heads=4, head_dim=256, linear_key_head_dim=128,
+                    linear_value_head_dim=128, linear_num_key_heads=16, linear_num_value_heads=32,
+                    linear_conv_kernel_dim=4, max_position_embeddings=262144, tie_word_embeddings=False),
     # google/gemma-3-4b-it, of whose rotary and window the 4b's own file says what the class does not
     "gemma3_4b": dict(model_type="gemma3", vocab_size=262208, hidden_size=2560, intermediate_size=10240,
                       num_attention_heads=8, num_key_value_heads=4, head_dim=256, max_position_embeddings=131072,

@@ -1,0 +1,146 @@
+// Owns the parameter tensors of attention, in its forms, and of what some layers have in its place.
+
+#include "calc/model/layout.h"
+
+#include "calc/model/names.h"
+
+static void layout_head_norm(struct layout *l, const struct model *m, uint16_t number, uint8_t role)
+{
+    layout_block(l, m->c.lora_rank == 0,
+                 (struct layout_row){number, role, PART_WEIGHT, SHAPE_HEAD, m->c.head_dim, 0});
+}
+
+static void layout_latent_norm(struct layout *l, const struct model *m, uint16_t number,
+                               uint8_t shape, uint64_t rows)
+{
+    uint8_t role = number == P_Q_A_NORM ? ROLE_Q_A_NORM : ROLE_KV_A_NORM;
+    layout_block(l, m->c.lora_rank == 0,
+                 (struct layout_row){number, role, PART_WEIGHT, shape, rows, 0});
+}
+
+// Multi-head latent attention. SRC: transformers models/deepseek_v3/modeling_deepseek_v3.py,
+// DeepseekV3Attention.
+static void layout_latent(struct layout *l, const struct model *m)
+{
+    const struct vram_config *v = &m->c;
+    uint64_t c = v->n_embd, q = v->n_head * v->head_dim, values = v->n_head * v->v_head_dim, in = c;
+    uint64_t wide = v->n_head * (v->qk_nope_head_dim + v->v_head_dim);
+    if (v->q_lora_rank) {
+        in = v->q_lora_rank;
+        layout_linear(l, m, (struct layout_row){P_Q_A, ROLE_Q_A, PART_WEIGHT, SHAPE_W_Q_A, in, c},
+                      0);
+        layout_latent_norm(l, m, P_Q_A_NORM, SHAPE_Q_A, in);
+    }
+    layout_linear(l, m,
+                  (struct layout_row){P_Q, ROLE_Q, PART_WEIGHT,
+                                      v->q_lora_rank ? SHAPE_W_Q_B : SHAPE_W_Q, q, in},
+                  0);
+    layout_linear(l, m,
+                  (struct layout_row){P_KV_A, ROLE_KV_A, PART_WEIGHT, SHAPE_W_KV_A,
+                                      v->kv_lora_rank + v->qk_rope_head_dim, c},
+                  0);
+    layout_latent_norm(l, m, P_KV_A_NORM, SHAPE_KV_A, v->kv_lora_rank);
+    layout_linear(
+        l, m,
+        (struct layout_row){P_KV_B, ROLE_KV_B, PART_WEIGHT, SHAPE_W_KV_B, wide, v->kv_lora_rank},
+        0);
+    layout_linear(
+        l, m, (struct layout_row){P_O, ROLE_ATTN_PROJ, PART_WEIGHT, SHAPE_W_VALUES, c, values}, 0);
+}
+
+// With gates of attention's result beside them, or alone.
+static struct layout_row layout_queries(const struct model *m, uint64_t q, uint64_t c)
+{
+#ifndef __wasm__
+    if (m->features & HAS_DELTA_RULE)
+        return (struct layout_row){P_Q, ROLE_Q, PART_WEIGHT, SHAPE_W_Q_GATED, 2 * q, c};
+#endif
+    (void)m;
+    return (struct layout_row){P_Q, ROLE_Q, PART_WEIGHT, SHAPE_W_Q, q, c};
+}
+
+void layout_attention(struct layout *l, const struct model *m)
+{
+    if (m->features & HAS_LATENT) {
+        layout_latent(l, m);
+        return;
+    }
+    uint64_t q = m->c.n_head * m->c.head_dim, k = m->c.n_kv_head * m->c.head_dim, c = m->c.n_embd;
+    bool all = m->c.bias || (m->features & HAS_ALL_BIASES);
+    bool bare = m->features & HAS_BARE_ATTENTION;
+    bool some = (all && !bare) || m->c.attention_bias || (m->features & HAS_QKV_BIAS);
+    if (m->features & HAS_FUSED_QKV) {
+        layout_linear(
+            l, m, (struct layout_row){P_QKV, ROLE_ATTN_QKV, PART_WEIGHT, SHAPE_W_QKV, q + 2 * k, c},
+            some ? SHAPE_B_QKV : 0);
+    } else {
+        layout_linear(l, m, layout_queries(m, q, c), some ? SHAPE_B_Q : 0);
+        layout_linear(l, m, (struct layout_row){P_K, ROLE_K, PART_WEIGHT, SHAPE_W_KV, k, c},
+                      some ? SHAPE_B_KV : 0);
+        layout_linear(l, m, (struct layout_row){P_V, ROLE_V, PART_WEIGHT, SHAPE_W_KV, k, c},
+                      some ? SHAPE_B_KV : 0);
+    }
+    if (m->features & HAS_WIDE_NORM) {
+        bool full = m->c.lora_rank == 0;
+        layout_block(l, full,
+                     (struct layout_row){P_Q_NORM, ROLE_Q_NORM, PART_WEIGHT, SHAPE_B_Q, q, 0});
+        layout_block(l, full,
+                     (struct layout_row){P_K_NORM, ROLE_K_NORM, PART_WEIGHT, SHAPE_B_KV, k, 0});
+    }
+    if (m->features & HAS_HEAD_NORM) {
+        layout_head_norm(l, m, P_Q_NORM, ROLE_Q_NORM);
+        layout_head_norm(l, m, P_K_NORM, ROLE_K_NORM);
+    }
+    bool sinks = m->features & HAS_SINKS;
+    bool output = m->c.attention_bias && !(m->features & HAS_BARE_OUTPUT);
+    layout_linear(l, m, (struct layout_row){P_O, ROLE_ATTN_PROJ, PART_WEIGHT, SHAPE_W_Q, c, q},
+                  (all && !(bare && (m->features & HAS_BARE_OUTPUT))) || sinks || output ? SHAPE_C
+                                                                                         : 0);
+    if (sinks)
+        layout_block(
+            l, m->c.lora_rank == 0,
+            (struct layout_row){P_SINKS, ROLE_SINKS, PART_WEIGHT, SHAPE_HEADS, m->c.n_head, 0});
+}
+
+#ifndef __wasm__
+// SRC: transformers models/qwen3_5/modeling_qwen3_5.py, Qwen3_5GatedDeltaNet.__init__.
+static void layout_delta(struct layout *l, const struct model *m)
+{
+    bool full = m->c.lora_rank == 0;
+    uint64_t c = m->c.n_embd, h = m->c.linear_num_value_heads, v = h * m->c.linear_value_head_dim;
+    uint64_t all = 2 * m->c.linear_num_key_heads * m->c.linear_key_head_dim + v;
+    const struct layout_row linear[] = {
+        {P_DELTA_OUT, ROLE_ATTN_PROJ, PART_WEIGHT, SHAPE_W_DELTA_V, c, v},
+        {P_DELTA_QKV, ROLE_ATTN_QKV, PART_WEIGHT, SHAPE_W_DELTA_QKV, all, c},
+        {P_DELTA_Z, ROLE_DELTA_GATE, PART_WEIGHT, SHAPE_W_DELTA_V, v, c},
+        {P_DELTA_B, ROLE_DELTA_RATE, PART_WEIGHT, SHAPE_W_DELTA_H, h, c},
+        {P_DELTA_A, ROLE_DELTA_DECAY, PART_WEIGHT, SHAPE_W_DELTA_H, h, c},
+    };
+    const struct layout_row own[] = {
+        {P_DELTA_CONV, ROLE_DELTA_CONV, PART_WEIGHT, SHAPE_W_DELTA_CONV, all,
+         m->c.linear_conv_kernel_dim},
+        {P_DELTA_DT, ROLE_DELTA_DECAY, PART_BIAS, SHAPE_DELTA_HEADS, h, 0},
+        {P_DELTA_LOG, ROLE_DELTA_DECAY, PART_WEIGHT, SHAPE_DELTA_HEADS, h, 0},
+        {P_DELTA_NORM, ROLE_DELTA_NORM, PART_WEIGHT, SHAPE_DELTA_HEAD, m->c.linear_value_head_dim,
+         0},
+    };
+    for (unsigned i = 0; i < sizeof own / sizeof *own; i++)
+        layout_block(l, full, own[i]);
+    for (unsigned i = 0; i < sizeof linear / sizeof *linear; i++)
+        layout_linear(l, m, linear[i], 0);
+}
+#endif
+
+// Attention, beside what other layers have in its place.
+void layout_mixers(struct layout *l, const struct model *m)
+{
+#ifndef __wasm__
+    if (m->features & HAS_DELTA_RULE) {
+        l->layers = LAYERS_DELTA;
+        layout_delta(l, m);
+        l->layers = LAYERS_ATTENDING;
+    }
+#endif
+    layout_attention(l, m);
+    l->layers = LAYERS_ALL;
+}

@@ -3,7 +3,7 @@
 #ifndef GEN_SITE_INCLUDE_SHORTCODE_H
 #define GEN_SITE_INCLUDE_SHORTCODE_H
 
-#include "gen/site/source/include_body.h"
+#include "gen/site/source/including.h"
 #include "gen/site/source/include_mark.h"
 
 // The first one in a line, or in the rest of one, whose file is there. Its path is one below the

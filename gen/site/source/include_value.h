@@ -3,7 +3,7 @@
 #ifndef GEN_SITE_INCLUDE_VALUE_H
 #define GEN_SITE_INCLUDE_VALUE_H
 
-#include "gen/site/source/include_body.h"
+#include "gen/site/source/including.h"
 
 // Whether a text may name a value, in the way that the tree has them.
 bool include_may_name(const struct tree *t, str text);

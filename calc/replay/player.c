@@ -70,7 +70,7 @@ int player_late(struct player *p, uint32_t block)
     if (p->late_count == PLAYER_LATE)
         player_release(p);
     p->late[(p->late_first + p->late_count++) % PLAYER_LATE] =
-        (struct player_late){block, p->launches + p->queue};
+        (struct player_late){block, p->launches + (MODEL_IS_WHOLE ? p->queue : PLAYER_QUEUE)};
     return VRAM_OK;
 }
 

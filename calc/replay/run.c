@@ -95,7 +95,8 @@ static int run_into_allocator(struct vram *v, struct engine *e, struct player *p
     p->allocator = &e->allocator;
     p->streams = e->graph.gathered;
     p->lags = run_lags(&e->model.c);
-    p->queue = run_queue(&e->model.c);
+    if (MODEL_IS_WHOLE)
+        p->queue = run_queue(&e->model.c);
     p->late = e->late;
     e->allocator.settle = run_drain;
     e->allocator.settled = p;

@@ -214,7 +214,7 @@ static int schedule_step(struct engine *e, struct player *p, uint32_t it)
 {
     player_phase(p, trace_phase(TRACE_STEP, it, 0));
     int rc = state_step(p, &e->state, it == 0);
-    if (p->lags)
+    if (MODEL_IS_WHOLE && p->lags)
         player_drain(p);
     return rc;
 }

@@ -190,7 +190,7 @@ static void test_said_and_refused(void **state)
     assert_int_equal(vram_run(v), VRAM_OK);
     assert_int_equal(write_report(v, VRAM_FORMAT_TEXT), VRAM_OK);
     assert_non_null(strstr(vram_text(v, NULL), "not yet compared with a measurement"));
-    set_all(v, "parallel=zero3 n_gpu=4");
+    set_all(v, "pipeline_parallel=2");
     assert_int_equal(vram_run(v), VRAM_EUNSUPPORTED);
     set_all(v, "use_reentrant=true");
     assert_int_equal(vram_run(v), VRAM_OK);

@@ -419,9 +419,10 @@ static bool may_include(const struct site *site, str text)
                                 [INCLUDE_VITEPRESS] = STR("@include:"),
                                 [INCLUDE_GITBOOK] = STR("include"),
                                 [INCLUDE_MDX] = STR("<Code"),
-                                [INCLUDE_KRAMDOWN] = STR("|"),
-                                [INCLUDE_HUGO] = STR("{{")};
+                                [INCLUDE_KRAMDOWN] = STR("|")};
     enum tree_includes how = site->tree->includes;
+    if (how == INCLUDE_HUGO)
+        return hero_may(site->tree, text) || include_may_shortcode(site->tree, text);
     if (hero_may(site->tree, text) || include_may_name(site->tree, text))
         return true;
     if (how == INCLUDE_NOTHING)

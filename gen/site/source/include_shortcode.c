@@ -8,6 +8,8 @@
 #include "gen/base/path.h"
 #include "gen/site/source/include_value.h"
 
+enum { LONGEST_NAME = 100 };
+
 static bool is_there(struct including *g, str folder, str path, str *found)
 {
     struct include_source in;
@@ -68,6 +70,23 @@ static str path_of(str argument)
             return quoted ? str_slice(argument, 1, argument.len - 1) : argument;
         }
     return argument;
+}
+
+bool include_may_shortcode(const struct tree *t, str text)
+{
+    for (size_t at = 0; at < text.len; at += 3) {
+        at += str_search(str_slice(text, at, text.len), STR("{{"));
+        str head = str_slice(text, at + 3, at + 3 + LONGEST_NAME);
+        while (head.len && strchr(" \t\n", head.ptr[0]))
+            head = str_slice(head, 1, head.len);
+        size_t n = 0;
+        while (n < head.len && !strchr(" \t\n", head.ptr[n]))
+            n++;
+        str name = str_slice(head, 0, n);
+        if (str_eq(name, STR("param")) || map_has(&t->readers, name))
+            return true;
+    }
+    return false;
 }
 
 bool include_next_shortcode(struct including *g, const struct include_source *s, str line,

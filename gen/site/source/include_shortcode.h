@@ -6,6 +6,8 @@
 #include "gen/site/source/including.h"
 #include "gen/site/source/include_mark.h"
 
+// Whether a text has one, or names a value of the settings by {{< param "name" >}}.
+bool include_may_shortcode(const struct tree *t, str text);
 // The first one in a line, or in the rest of one, whose file is there. Its path is one below the
 // content folder.
 bool include_next_shortcode(struct including *g, const struct include_source *s, str line,

@@ -270,7 +270,8 @@ static void include(struct including *g, const struct include_source *s, size_t 
     if (!why && (g->out.len > limit || g->put++ > MOST_PUT))
         why = "which makes the page too large";
     if (!why)
-        why = include_find_file(g, s, m->path, &in);
+        why = m->top ? include_read_file(g, include_join(g, STR_NONE, m->path), &in)
+                     : include_find_file(g, s, m->path, &in);
     if (!why && !find_lines(g, in.text, m, &from, &to))
         why = "which has no part of that name";
     if (why) {
@@ -414,12 +415,10 @@ static bool may_include(const struct site *site, str text)
 {
     static const str parts[] = {STR(".mdx\""), STR(".mdx'"),    STR(".md\""),
                                 STR(".md'"),   STR(".astro\""), STR(".astro'")};
-    static const str marks[] = {[INCLUDE_SNIPPETS] = STR("8<-"),
-                                [INCLUDE_MDBOOK] = STR("{{#"),
-                                [INCLUDE_VITEPRESS] = STR("@include:"),
-                                [INCLUDE_GITBOOK] = STR("include"),
-                                [INCLUDE_MDX] = STR("<Code"),
-                                [INCLUDE_KRAMDOWN] = STR("|")};
+    static const str marks[] = {
+        [INCLUDE_SNIPPETS] = STR("8<-"),        [INCLUDE_MDBOOK] = STR("{{#"),
+        [INCLUDE_VITEPRESS] = STR("@include:"), [INCLUDE_GITBOOK] = STR("include"),
+        [INCLUDE_MDX] = STR("<Code"),           [INCLUDE_KRAMDOWN] = STR("|")};
     enum tree_includes how = site->tree->includes;
     if (how == INCLUDE_HUGO)
         return hero_may(site->tree, text) || include_may_shortcode(site->tree, text);
@@ -436,6 +435,7 @@ static bool may_include(const struct site *site, str text)
            str_search(text, marks[how]) < text.len ||
            (how == INCLUDE_KRAMDOWN && str_search(text, STR("{% include")) < text.len) ||
            (how == INCLUDE_VITEPRESS && (str_search(text, STR("<<< ")) < text.len ||
+                                         str_search(text, STR("!!!include(")) < text.len ||
                                          str_search(text, STR("@[code")) < text.len));
 }
 

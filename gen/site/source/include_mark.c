@@ -164,6 +164,20 @@ static bool next_import(str rest, size_t at, struct include_mark *m)
     return m->path.len > 0;
 }
 
+// !!!include(file)!!! of the plugin markdown-it-include. Source: its index.js, includeRe; its root
+// is the folder that the generator is started in.
+static bool next_markdown_it(str line, struct include_mark *m)
+{
+    size_t at = str_search(line, STR("!!!include(")), from = at + 11;
+    size_t to = from + str_search(str_slice(line, from, line.len), STR(")!!!"));
+    if (at == line.len || to >= line.len)
+        return false;
+    *m = (struct include_mark){.first = 1, .last = SIZE_MAX, .start = at, .end = to + 4};
+    m->path = str_trim(str_slice(line, from, to));
+    m->top = true;
+    return m->path.len > 0;
+}
+
 // <<< @/file#name{2 js} [words]: its braces name lines that stand out.
 static bool next_code(str line, struct include_mark *m)
 {
@@ -171,6 +185,8 @@ static bool next_code(str line, struct include_mark *m)
     while (at < line.len && is_blank(line.ptr[at]))
         at++;
     str rest = str_slice(line, at, line.len);
+    if (next_markdown_it(line, m))
+        return true;
     if (!str_starts(rest, STR("<<< ")))
         return next_import(str_trim(rest), at, m);
     str words = str_trim(str_slice(rest, 4, rest.len));

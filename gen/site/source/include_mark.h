@@ -13,6 +13,7 @@ struct include_mark {
     bool escaped;        // the mark is gone, and what is behind it is text
     bool block;          // a list of files follows
     bool fenced;         // shown as code
+    bool top;            // the path counts from the tree's own folder
     str arguments;       // of a shortcode, behind the path
 };
 

@@ -25,6 +25,7 @@ enum {
     MD_CONTAINERS = 1024,     // ::: of Docusaurus, VitePress and Starlight
     MD_DEFINITIONS = 2048,    // a term, and ": what it is" on the next line
     MD_ABBREVIATIONS = 4096,  // *[HTML]: what it means
+    MD_TERM_IDS = 8192,       // terms of definitions have ids, as headings do
 };
 
 // What a cell writes where there is no value yet; a column of a table that has nothing else is left

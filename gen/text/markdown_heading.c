@@ -158,6 +158,17 @@ static str heading_id(struct md *r, cmark_node *n)
     return unique_id(r, named ? buf_view(&r->scratch) : STR("section"));
 }
 
+str md_term_id(struct md *r, cmark_node *n)
+{
+    buf_clear(&r->scratch);
+    if (r->o->extensions & MD_TERM_IDS)
+        md_heading_slug(r, &r->scratch, n);
+    str id = r->scratch.len ? unique_id(r, buf_view(&r->scratch)) : STR_NONE;
+    if (id.len)
+        md_anchor_add(r, id);
+    return id;
+}
+
 static void put_title_anchor(struct md *r, str id)
 {
     md_anchor_add(r, id);

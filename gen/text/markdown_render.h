@@ -324,6 +324,8 @@ void md_heading_leave(struct md *r, cmark_node *n);
 void md_anchor_add(struct md *r, str id);
 // Appends the id that a heading's words give, as they are.
 void md_heading_slug(struct md *r, buf *out, cmark_node *heading);
+// The id of a term of a list of definitions, among those of the headings; "" for none.
+str md_term_id(struct md *r, cmark_node *n);
 // Takes the first heading away when it is md_options.title.
 void md_title_drop(struct md *r, cmark_node *root);
 // Writes the anchors that md_options.first_id and source_title_id name.

@@ -65,15 +65,20 @@ static cmark_node *only_formula(cmark_node *paragraph)
     return f && md_formula_displayed(f) && !md_in_tight_list(paragraph) ? only : NULL;
 }
 
-// place: where its lines are set, NULL for where the language sets them. element: of a part of a
-// list of definitions.
-static void put_paragraph(struct md *r, const char *place, const char *element)
+// element: of a part of a list of definitions, NULL for none.
+static void put_paragraph(struct md *r, cmark_node *n, const char *element)
 {
+    // Where its lines are set, NULL for where the language sets them.
+    const char *place = element ? NULL : cmark_node_get_user_data(n);
+    str id = element && !strcmp(element, "dt") ? md_term_id(r, n) : STR_NONE;
     md_cr(r);
     buf_char(r->out, '<');
     buf_str(r->out, element ? str_c(element) : STR("p"));
-    if (element)
-        place = NULL;
+    if (id.len) {
+        buf_lit(r->out, " id=\"");
+        escape_attribute(r->out, id);
+        buf_char(r->out, '"');
+    }
     if (r->stale || place)
         buf_printf(r->out, " class=\"%s%s%s\"", r->stale ? "stale" : "",
                    r->stale && place ? " " : "", place ? place : "");
@@ -101,7 +106,7 @@ static void paragraph_enter(struct md *r, cmark_node *n)
     if (md_caption_enter(r, n))
         return;
     if (!md_in_tight_list(n))
-        put_paragraph(r, cmark_node_get_user_data(n), element);
+        put_paragraph(r, n, element);
     cmark_node *parent = cmark_node_parent(n);
     if (md_is_task(parent) && !cmark_node_previous(n))
         put_box(r, cmark_gfm_extensions_get_tasklist_item_checked(parent));

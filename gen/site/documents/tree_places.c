@@ -193,5 +193,8 @@ void tree_place_files(const struct site *site, const struct page *p, str path, a
     }
     if (source)
         add_place(all, source->folder, path, a);  // Hugo's resources and old READMEs
+    // Its global resources. Source: gohugo.io/render-hooks/images, "Embedded".
+    if (site->tree->kind->flags & KIND_BUNDLES)
+        add_place(all, arena_join(a, content, STR("/"), STR("assets")), path, a);
     list_shared(site, p, path, a, all);
 }

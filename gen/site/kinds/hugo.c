@@ -287,12 +287,13 @@ static void read_params(struct tree *t, const struct configs *c)
     t->values_are = VALUES_PARAM;
 }
 
-// Whether a shortcode puts in the file that its argument names: by os.ReadFile, as a resource, or
+// Whether a shortcode puts in the file that its argument names: by os.ReadFile, as a resource, as a
+// page whose shortcodes are read (gohugo.io/methods/page/rendershortcodes), or
 // by a partial that is called so.
 static bool is_reader(str text)
 {
     static const str marks[] = {STR("readFile"), STR("os.ReadFile"), STR("resources.Get"),
-                                STR("partial \"include")};
+                                STR("partial \"include"), STR("RenderShortcodes")};
     bool found = false;
     for (size_t i = 0; i < sizeof marks / sizeof *marks && !found; i++)
         found = str_search(text, marks[i]) < text.len;
@@ -345,6 +346,8 @@ void hugo_read(struct tree *t)
     t->description = text(&c, "params.description");
     kind_site(t, text(&c, "baseURL"), STR_NONE);
     t->definitions = kind_true(get(&c, "markup.goldmark.extensions"), "definitionList", true);
+    // Source: gohugo.io/configuration/markup, "autoDefinitionTermID".
+    t->term_ids = kind_true(get(&c, "markup.goldmark.parser"), "autoDefinitionTermID", false);
     const struct yaml_node *math = get(&c, "markup.goldmark.extensions.passthrough");
     t->math = kind_true(math, "enable", false) || is_math_on(&c);
     t->emoji = str_eq(text(&c, "enableEmoji"), STR("true"));

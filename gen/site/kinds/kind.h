@@ -171,6 +171,7 @@ struct tree {
     bool only_nav;          // what the contents do not list is no page
     struct map listed;      // files of roots that are listed; the values are not used
     bool definitions;       // "Term" and ": what it is" are a list
+    bool term_ids;          // and a term has an id
     bool abbreviations;     // *[HTML]: says what HTML means
     bool rules;             // r[name] is in front of a rule
     struct map rule_files;  // name of a rule -> str *, its page below its root

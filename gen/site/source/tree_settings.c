@@ -23,7 +23,7 @@ static void take_markdown(struct settings *s, const struct tree *t)
 {
     s->math = t->math ? t->kind->math | (t->dollars ? MD_MATH_DOLLARS : 0) : 0;
     s->admonitions = t->kind->admonitions | (t->definitions ? MD_DEFINITIONS : 0) |
-                     (t->abbreviations ? MD_ABBREVIATIONS : 0);
+                     (t->term_ids ? MD_TERM_IDS : 0) | (t->abbreviations ? MD_ABBREVIATIONS : 0);
 }
 
 void tree_settings(struct site *site)

@@ -62,12 +62,23 @@ static struct asset *asset_any_case(const struct site *site, str path, arena *a)
     return map_get(&x->assets, tree_lowered(path, a));
 }
 
+// A file by its place: one of the folder whose files keep their names has its address from there,
+// ../static/img/x.png of Docusaurus.
+static struct asset *asset_at(const struct site *site, str place)
+{
+    struct asset *x = assets_lookup(site, place);
+    str folder = site->tree->static_count ? site->tree->statics[0] : STR_NONE;
+    bool below = folder.len && place.len > folder.len && str_starts(place, folder) &&
+                 place.ptr[folder.len] == '/';
+    return x || !below ? x : assets_static(site, str_slice(place, folder.len + 1, place.len));
+}
+
 static struct asset *find_asset(const struct site *site, const struct places *files, bool any_case,
                                 arena *a, struct diag *d)
 {
     for (size_t i = 0; i < files->count; i++) {
-        struct asset *x = any_case ? asset_any_case(site, files->items[i], a)
-                                   : assets_lookup(site, files->items[i]);
+        struct asset *x =
+            any_case ? asset_any_case(site, files->items[i], a) : asset_at(site, files->items[i]);
         if (x && assets_read(site, x, d))
             return x;
     }

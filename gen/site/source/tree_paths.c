@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "gen/base/path.h"
+#include "gen/site/source/names.h"
 #include "gen/site/source/settings.h"
 #include "gen/text/address.h"
 
@@ -25,9 +26,17 @@ static str without_number(str part)
     return from && n > from && n < part.len && !date ? str_slice(part, n, part.len) : part;
 }
 
+// releases/Releases.md of Docusaurus is the page of its folder. Source: its plugin-content-docs,
+// src/docs.ts, isCategoryIndex.
+static bool is_index(str folder, str name, bool numbers)
+{
+    str stem = str_slice(name, 0, path_ending_at(name));
+    return numbers && folder.len && names_is_page(name) && str_eq_nocase(stem, folder);
+}
+
 static void put_below(const struct page *p, buf *out)
 {
-    str rest = tree_below(p->root, p->source), part;
+    str rest = tree_below(p->root, p->source), part, before = STR_NONE;
     bool numbers = p->root->numbers;
     if (p->root->blog)
         buf_str(out, out->len ? STR("/_posts")
@@ -35,7 +44,10 @@ static void put_below(const struct page *p, buf *out)
     while (str_cut(&rest, '/', &part)) {
         if (out->len)
             buf_char(out, '/');
-        buf_str(out, numbers ? without_number(part) : part);
+        buf_str(out, is_index(before, part, numbers) ? STR("index.md")
+                     : numbers                       ? without_number(part)
+                                                     : part);
+        before = part;
     }
 }
 

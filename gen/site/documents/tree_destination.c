@@ -87,7 +87,13 @@ static bool put_braces(const struct site *site, str inside, buf *out)
     bool quoted = inside.len && (inside.ptr[0] == '"' || inside.ptr[0] == '\'');
     if (!quoted)
         return false;
-    buf_str(out, argument(inside, STR_NONE));
+    str path = argument(inside, STR_NONE);
+    // Source: Jekyll::Filters::URLFilters#compute_relative_url, which absolute_url calls.
+    bool from_top = str_search(inside, STR("relative_url")) < inside.len ||
+                    str_search(inside, STR("absolute_url")) < inside.len;
+    if (from_top && path.len && path.ptr[0] != '/')
+        buf_char(out, '/');
+    buf_str(out, path);
     return true;
 }
 

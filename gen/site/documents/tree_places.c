@@ -99,8 +99,11 @@ void tree_place_addresses(const struct site *site, const struct page *p, str pat
         add_place(all, STR_NONE, path, a);
     // Docusaurus takes the name of a file from its docs folder as well as from the page's own.
     bool file = str_ends(path, STR(".md")) || str_ends(path, STR(".mdx"));
-    if (file && site->tree->kind->flags & KIND_MDX && p->root)
-        add_place(all, p->root->prefix, path, a);
+    if (!file || !(site->tree->kind->flags & KIND_MDX) || !p->root)
+        return;
+    str folder = path_folder(path);
+    bool folders = tree_is_folders(path_name(folder), path_name(path));
+    add_place(all, p->root->prefix, folders ? folder : path, a);
 }
 
 static const struct tree_root *source_root(const struct site *site, const struct page *p)

@@ -26,12 +26,10 @@ static str without_number(str part)
     return from && n > from && n < part.len && !date ? str_slice(part, n, part.len) : part;
 }
 
-// releases/Releases.md of Docusaurus is the page of its folder. Source: its plugin-content-docs,
-// src/docs.ts, isCategoryIndex.
-static bool is_index(str folder, str name, bool numbers)
+bool tree_is_folders(str folder, str name)
 {
     str stem = str_slice(name, 0, path_ending_at(name));
-    return numbers && folder.len && names_is_page(name) && str_eq_nocase(stem, folder);
+    return folder.len && names_is_page(name) && str_eq_nocase(stem, folder);
 }
 
 static void put_below(const struct page *p, buf *out)
@@ -44,9 +42,8 @@ static void put_below(const struct page *p, buf *out)
     while (str_cut(&rest, '/', &part)) {
         if (out->len)
             buf_char(out, '/');
-        buf_str(out, is_index(before, part, numbers) ? STR("index.md")
-                     : numbers                       ? without_number(part)
-                                                     : part);
+        bool folders = numbers && tree_is_folders(before, part);
+        buf_str(out, folders ? STR("index.md") : numbers ? without_number(part) : part);
         before = part;
     }
 }

@@ -7,6 +7,9 @@
 // The path that names are looked for in: behind its root's prefix, without the numbers that order
 // it. Lives in a.
 str tree_page_path(const struct page *p, arena *a);
+// Whether releases/Releases.md of Docusaurus is the page of its folder. Source: its
+// plugin-content-docs, src/docs.ts, isCategoryIndex.
+bool tree_is_folders(str folder, str name);
 // The language of a page as the keys of other generators or the tree's defaults say it; "" when
 // they do not.
 str tree_language(const struct site *site, const struct page *p, const struct front *f, arena *a);

@@ -60,6 +60,8 @@ enum shown_as md_shortcode_as(struct md *r, str tag, str *words, str *href)
     str title = md_shortcode_argument(&s, s.row->words);
     if (how == SHORTCODE_ALERT && s.alone && !md_shortcode_argument(&s, STR("content text")).len)
         return AS_CODE;
+    if (how == SHORTCODE_CODE && s.alone)
+        return AS_CODE;  // its lines come from elsewhere
     if (md_shortcode_is_own(&s))
         return !s.alone && map_has(&r->shortcode_ends, s.name) ? AS_NOTHING : AS_CODE;
     if (how <= SHORTCODE_BLOCKS) {

@@ -59,7 +59,7 @@ static bool read_opening(str line, str *name, str *behind, bool *ended)
     size_t end = str_find(line, MD_HIDDEN_END);
     *ended = end < line.len;
     *behind = str_trim(str_slice(line, *ended ? end + 1 : end, line.len));
-    return !(*ended && end && line.ptr[end - 1] == '/') && name->len;
+    return !(*ended && end && line.ptr[end - 1] == '/') && name->len && !md_is_void_in_line(*name);
 }
 
 // Whether a line is the end tag of an element; of HTML it may be the end of a line, too.
@@ -231,10 +231,12 @@ static bool put_link(struct md *r, cmark_node *title, const struct element *e)
 static void unwrap(struct md *r, cmark_node *n, struct element *e)
 {
     cmark_node *title = cmark_node_first_child(n);
+    bool words = e->html && !e->whole && str_eq(e->name, STR("p"));  // it is its paragraphs
     if (e->html) {
         char *tag = arena_c(r->a, str_c(cmark_node_get_string_content(title)));
         md_foreign_put_back(tag, strlen(tag));
-        put_before(n, html_block(r, e->whole ? str_c(tag) : without_markdown(tag)));
+        if (!words)
+            put_before(n, html_block(r, e->whole ? str_c(tag) : without_markdown(tag)));
         cmark_node_unlink(title);
         cmark_node_free(title);
     } else if (!put_link(r, title, e)) {
@@ -244,7 +246,7 @@ static void unwrap(struct md *r, cmark_node *n, struct element *e)
     }
     for (cmark_node *in; (in = cmark_node_first_child(n));)
         put_before(n, in);
-    if (e->html && !e->whole)
+    if (e->html && !e->whole && !words)
         put_before(n, html_block(r, arena_printf(r->a, "</%.*s>", STR_ARG(e->name))));
     cmark_node_unlink(n);
     cmark_node_free(n);

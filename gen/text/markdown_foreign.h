@@ -67,6 +67,11 @@ bool md_mdx_element(str s, size_t at, size_t *searched, size_t *end, size_t *clo
 // The same for an element, or an end tag, that ends with its line and is followed by one that is
 // not empty, which CommonMark would take for more HTML.
 bool md_whole_element(str s, size_t at, size_t *searched, size_t *behind);
+// An <img> or <br> that is all of a line, where the next is not empty: kramdown and Python-Markdown
+// read both as words, CommonMark as a block of HTML. Behind it; 0 for none. Source: kramdown,
+// parser/html.rb, HTML_SPAN_ELEMENTS.
+size_t md_void_before_line(str s, size_t at);
+bool md_is_void_in_line(str name);
 
 // Shows what the abbreviations that md_foreign_hide met mean, wherever they are words of the text.
 void md_abbreviations_apply(struct md *r, cmark_node *root);

@@ -47,7 +47,8 @@ static bool holds_markdown(str tag)
 {
     str rest = str_slice(tag, 1, tag.len);
     size_t at = str_search(rest, STR(" markdown")), behind = at + 9;
-    if (!is_container(name_of(tag)) || at == rest.len || behind >= rest.len ||
+    bool words = str_eq(name_of(tag), STR("p"));
+    if ((!is_container(name_of(tag)) && !words) || at == rest.len || behind >= rest.len ||
         !strchr("=> \t\n", rest.ptr[behind]))
         return false;
     str value = str_slice(rest, behind, rest.len);
@@ -110,6 +111,22 @@ bool md_mdx_element(str s, size_t at, size_t *searched, size_t *end, size_t *clo
     size_t start = str_rfind(before, '\n');
     return start < *close && !str_trim(str_slice(before, start, *close)).len &&
            !rest_of_line(s, *behind).len;
+}
+
+bool md_is_void_in_line(str name)
+{
+    static const str names[] = {STR("img"), STR("br")};
+    return is_one_of(name, names, sizeof names / sizeof *names);
+}
+
+size_t md_void_before_line(str s, size_t at)
+{
+    size_t end = at + str_find(str_slice(s, at, at + MD_MAX_TAG), '>') + 1, next;
+    if (!md_is_void_in_line(name_of(str_slice(s, at, s.len))) || end > s.len ||
+        end > at + MD_MAX_TAG || rest_of_line(s, end).len)
+        return 0;
+    next = end + str_find(str_slice(s, end, s.len), '\n') + 1;
+    return next < s.len && rest_of_line(s, next).len ? end : 0;
 }
 
 // Behind an element, or an end tag, at s[at]; 0 for none of those that are blocks.

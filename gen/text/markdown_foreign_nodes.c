@@ -181,6 +181,10 @@ static void show_tag(struct showing *s, cmark_node *place, str tag)
     }
     if (str_starts(tag, STR("<Fragment")) && put_html(s, place, tag))
         return;
+    if (str_starts(tag, STR("<img")) || str_starts(tag, STR("<br"))) {
+        put_before(place, node_new(s->r, CMARK_NODE_HTML_INLINE, tag));
+        return;
+    }
     if (tag.ptr[0] == '%')  // a comment of a vault
         return;
     if (strchr("[!", tag.ptr[0]))

@@ -200,6 +200,12 @@ size_t md_hide_html(struct hiding *h, size_t at)
     bool mdx = h->mdx || h->foreign & MD_FOREIGN_MDX;
     if (!begins_line(h->body, at) || (!mdx && !(h->foreign & MD_FOREIGN_HTML)))
         return 0;
+    end = h->foreign & MD_FOREIGN_HTML ? md_void_before_line(h->body, at) : 0;
+    if (end && md_is_one_piece(h->body, at, end, true)) {
+        md_hide(h->text, at, end);
+        h->changed = true;
+        return end;
+    }
     if (mdx && md_mdx_element(h->body, at, &h->searched, &end, &close, &behind) &&
         md_is_one_piece(h->body, at, end, true)) {
         md_jsx_attributes(h->text, at + 1 + str_find(str_slice(h->body, at, end), ' '), end - 1);

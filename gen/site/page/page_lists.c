@@ -140,6 +140,13 @@ static bool is_layout(const struct page_renderer *r, const struct front_pair *pa
     return str_eq(pair->key, STR("layout")) && view_has(r->view, pair->value);
 }
 
+// Of an author in a tree of others the words alone: they may be links of Markdown.
+static str shown(const struct front *f, const struct front_pair *pair, bool foreign)
+{
+    bool plain = foreign && f->author.len && str_eq(pair->key, STR("author"));
+    return plain ? f->author : pair->value;
+}
+
 static void fill_provenance(struct view_page *p, struct page_renderer *r, const struct front *f)
 {
     struct view_pair *list = arena_new(r->arena, struct view_pair, f->pair_count);
@@ -149,7 +156,7 @@ static void fill_provenance(struct view_page *p, struct page_renderer *r, const 
     for (size_t i = 0; i < f->pair_count; i++)
         if (!(foreign && !is_known(f->pairs[i].key)) && !is_used(f->pairs[i].key) &&
             !is_layout(r, &f->pairs[i]) && f->pairs[i].value.len)
-            list[n++] = (struct view_pair){f->pairs[i].key, f->pairs[i].value};
+            list[n++] = (struct view_pair){f->pairs[i].key, shown(f, &f->pairs[i], foreign)};
     p->provenance = list;
     p->provenance_count = n;
 }

@@ -255,6 +255,27 @@ static bool may_be_guessed(const struct site *site, const struct page *p)
     return !s->source_language.len && !s->language_count && !(p->root && p->root->language.len);
 }
 
+// "[A. Person](https://...) (Somewhere)" without its links, which layouts read as Markdown. Source:
+// google/docsy, layouts/blog/content.html, ".Params.author ... markdownify".
+static str without_links(str s, arena *a)
+{
+    if (str_search(s, STR("](")) == s.len)
+        return s;
+    buf b = BUF_INIT;
+    while (s.len) {
+        size_t open = str_find(s, '['),
+               close = open + str_search(str_slice(s, open, s.len), STR("](")),
+               end = close + str_find(str_slice(s, close, s.len), ')');
+        bool link = end < s.len;
+        buf_str(&b, str_slice(s, 0, open));
+        buf_str(&b, link ? str_slice(s, open + 1, close) : str_slice(s, open, s.len));
+        s = str_slice(s, link ? end + 1 : s.len, s.len);
+    }
+    str out = arena_str(a, buf_view(&b));
+    buf_free(&b);
+    return out;
+}
+
 // The text to keep: its file's, where nothing is included.
 static str read_one(struct reading *r, const struct page *p, buf *text, buf *path, arena *a,
                     struct diag *d, buf *out)
@@ -282,6 +303,8 @@ static str read_one(struct reading *r, const struct page *p, buf *text, buf *pat
         const str *words = map_get(&r->site->tree->texts, m.front.title);
         if (words)
             m.front.title = *words;
+        if (others)
+            m.front.author = without_links(m.front.author, a);
         if (r->site->tree->wiki)
             m.front.author = wiki_plain(m.front.author, a);
         if (r->site->tree->emoji)

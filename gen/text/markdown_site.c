@@ -118,7 +118,10 @@ static void first_paragraph_done(struct md *r)
 {
     str html = str_slice(buf_view(r->out), r->first_paragraph_html, r->out->len);
     r->first_paragraph_open = false;
-    r->result->first_paragraph = md_html_plain(r, md_html_unlinked(r, html));
+    bool unread = str_starts(html, STR("<code class=\"unread\">")) &&
+                  str_search(html, STR("</code>")) + 7 == html.len;
+    if (!unread)  // a tag alone describes no page
+        r->result->first_paragraph = md_html_plain(r, md_html_unlinked(r, html));
 }
 
 // A paragraph that is nothing but a cell whose HTML is a block (a chart, a section) becomes that

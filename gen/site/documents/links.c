@@ -274,6 +274,9 @@ static struct link find_path(const struct site *site, const struct page *p,
             .kind = LINK_PRIVATE,
             .why =
                 "a page that its own generator makes of HTML or of a program, which is not read"};
+    if (out.kind == LINK_MISSING && tree_is_absent(site, p, path, a))
+        out = (struct link){.kind = LINK_PRIVATE,
+                            .why = "the settings mount it from a folder that is not in the tree"};
     if (out.kind == LINK_MISSING && inside)
         out = missing(site, buf_view(&found), a);
     if (out.kind == LINK_MISSING && !inside)

@@ -147,6 +147,24 @@ bool tree_is_html(const struct site *site, const struct page *p, str path, arena
     return is_program(site, path, a);
 }
 
+bool tree_is_absent(const struct site *site, const struct page *p, str path, arena *a)
+{
+    struct places addresses = {.count = 0};
+    if (!site->tree_index || !site->tree->absent_count)
+        return false;
+    if (path.ptr[0] == '/')
+        path = tree_without_language(site, path, a);
+    if (path.len)
+        tree_place_addresses(site, p, path, a, &addresses);
+    for (size_t i = 0; i < addresses.count; i++)
+        for (size_t k = 0; k < site->tree->absent_count; k++) {
+            str address = tree_address(addresses.items[i], a), top = site->tree->absent[k];
+            if (str_starts(address, top) && (address.len == top.len || address.ptr[top.len] == '/'))
+                return true;
+        }
+    return false;
+}
+
 bool tree_is_own(const struct site *site, const struct page *p, str path, arena *a)
 {
     str own[TREE_ADDRESSES], address = tree_address(path, a);

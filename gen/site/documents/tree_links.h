@@ -27,6 +27,9 @@ struct tree_target tree_find(const struct site *site, const struct page *p, str 
 
 // Whether an absolute path is an address that page p itself has: translations may share one.
 bool tree_is_own(const struct site *site, const struct page *p, str path, arena *a);
+// Whether path leads below an address whose files the settings take from where there is nothing: a
+// submodule, or what a script fetches.
+bool tree_is_absent(const struct site *site, const struct page *p, str path, arena *a);
 // Whether path means a page that the tree's generator makes of HTML, which is not read: donate.html
 // for /donate/.
 bool tree_is_html(const struct site *site, const struct page *p, str path, arena *a);

@@ -122,26 +122,60 @@ static str language_of_mount(const struct yaml_node *m)
                : STR_NONE;
 }
 
+// What a submodule or a script puts below an address, and this copy of the tree has not.
+static void put_absent(struct tree *t, str source, str target)
+{
+    static const str endings[] = {STR(".md"), STR("/_index"), STR("/index")};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (str_ends(target, endings[i]))
+            target.len -= endings[i].len;
+    if (!target.len)
+        return;
+    kind_absent(t, target);
+    kind_explain(t, "not in the tree: %.*s, which is mounted at %.*s", STR_ARG(source),
+                 STR_ARG(target));
+}
+
+// A mount from where there is nothing; false for others.
+static bool read_absent(struct tree *t, const struct yaml_node *mount)
+{
+    str target = kind_text(mount, "target"), written = kind_text(mount, "source"),
+        source = kind_path(t, written);
+    bool content = str_starts(target, STR("content/"));
+    if (!content || !written.len || (source.len && kind_has(t, source)))
+        return false;
+    put_absent(t, written, str_slice(target, 8, target.len));
+    return true;
+}
+
 // content mounted from other folders: source, target, lang.
+static void read_mount(struct tree *t, const struct yaml_node *m)
+{
+    str target = kind_text(m, "target"), source = kind_path(t, kind_text(m, "source")),
+        lang = language_of_mount(m);
+    bool content = str_eq(target, STR("content")) || str_starts(target, STR("content/"));
+    if (kind_text(m, "source").len && !source.len) {  // it lies above the folder that is read
+        kind_explain(t, "not read, since it is outside of the folder: %.*s",
+                     STR_ARG(kind_text(m, "source")));
+        return;
+    }
+    if (str_eq(target, STR("static")))
+        kind_static(t, source);
+    if (content && kind_has_folder(t, source))
+        kind_root(t, source, lang, str_slice(target, 8, target.len), lang);
+}
+
+// A template of module.yaml, which a script of opentelemetry.io's makes it of, says no more here
+// than what is not there.
 static void read_mounts(struct tree *t, const struct configs *c)
 {
-    const struct yaml_node *list = get(c, "module.mounts");
-    for (size_t i = 0; list && list->kind == YAML_LIST && i < list->count; i++) {
-        const struct yaml_node *m = list->items[i];
-        str target = kind_text(m, "target"), source = kind_path(t, kind_text(m, "source")),
-            lang = language_of_mount(m);
-        if (kind_text(m, "source").len && !source.len) {  // it lies above the folder that is read
-            kind_explain(t, "not read, since it is outside of the folder: %.*s",
-                         STR_ARG(kind_text(m, "source")));
-            continue;
-        }
-        if (str_eq(target, STR("static")))
-            kind_static(t, source);
-        bool content = str_eq(target, STR("content")) || str_starts(target, STR("content/"));
-        if (!content || !kind_has_folder(t, source))
-            continue;
-        kind_root(t, source, lang, str_slice(target, 8, target.len), lang);
-    }
+    const struct yaml_node *list = get(c, "module.mounts"),
+                           *made = list ? NULL : get(c, "module-template.mounts");
+    for (size_t i = 0; list && list->kind == YAML_LIST && i < list->count; i++)
+        if (!read_absent(t, list->items[i]))
+            read_mount(t, list->items[i]);
+    for (size_t i = 0; made && made->kind == YAML_LIST && i < made->count; i++)
+        read_absent(t, made->items[i]);
 }
 
 // disableLanguages: ["zh"], or "disabled" of the language itself.

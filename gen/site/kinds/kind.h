@@ -136,6 +136,8 @@ struct tree {
     size_t default_count, default_cap;
     str *statics;
     size_t static_count, static_cap;  // folders whose files keep their names
+    str *absent;                      // addresses below which there is what is not in the tree
+    size_t absent_count, absent_cap;
     str overlay;  // a folder whose files are found as if they lay among the pages; "" without
     str *ignored;
     size_t ignored_count, ignored_cap;  // patterns of paths that are no pages

@@ -230,6 +230,11 @@ void kind_static(struct tree *t, str folder)
         add(t, &t->statics, &t->static_count, &t->static_cap, folder);
 }
 
+void kind_absent(struct tree *t, str address)
+{
+    add(t, &t->absent, &t->absent_count, &t->absent_cap, address);
+}
+
 void kind_include(struct tree *t, str folder)
 {
     add(t, &t->include_folders, &t->include_count, &t->include_cap, folder);

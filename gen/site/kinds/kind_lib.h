@@ -65,6 +65,8 @@ void kind_nav(struct tree *t, uint32_t depth, str title, str file, str url);
 void kind_nav_address(struct tree *t, uint32_t depth, str title, str address);
 // What a title of the contents is in a language.
 void kind_word(struct tree *t, str language, str title, str words);
+// An address whose files the settings take from where there is nothing.
+void kind_absent(struct tree *t, str address);
 void kind_static(struct tree *t, str folder);   // when it is there
 void kind_include(struct tree *t, str folder);  // where included files are
 void kind_append(struct tree *t, str path);     // of a file that every page ends with

@@ -112,6 +112,11 @@ static const struct tree_root *source_root(const struct site *site, const struct
     for (size_t i = 0; p->root && i < t->root_count; i++)
         if (str_eq(t->roots[i].prefix, p->root->prefix) && !t->roots[i].address.len)
             return &t->roots[i];
+    // Where each language's address has its tag: what a translation lacks is the source's.
+    for (size_t i = 0; p->root && t->kind->flags & KIND_BUNDLES && i < t->root_count; i++)
+        if (str_eq(t->roots[i].prefix, p->root->prefix) &&
+            str_eq(t->roots[i].language, t->source_language))
+            return &t->roots[i];
     return p->root;
 }
 

@@ -155,6 +155,20 @@ static void add_bundle(const struct site *site, str path, arena *a, struct place
     }
 }
 
+// es/guide/one beside en/guide/one: from the address that the source has.
+static void add_in_source(struct places *all, const struct page *p, const struct page *first,
+                          str folder, str below, str path, arena *a)
+{
+    size_t n = p->tag.len;
+    bool beside =
+        n && first->tag.len && below.len > n && str_starts(below, p->tag) && below.ptr[n] == '/';
+    if (beside)
+        add_place(all,
+                  arena_join(a, arena_join(a, folder, STR("/"), first->tag), STR_NONE,
+                             str_slice(below, n, below.len)),
+                  path, a);
+}
+
 // Where a file may lie that is no page: beside the page, beside the source's, and for an absolute
 // destination in the folders that its generator publishes.
 void tree_place_files(const struct site *site, const struct page *p, str path, arena *a,
@@ -198,6 +212,7 @@ void tree_place_files(const struct site *site, const struct page *p, str path, a
                         : own[i];
         add_place(all, arena_join(a, source->folder, STR("/"), below), path, a);
         add_place(all, arena_join(a, source->folder, STR("/"), path_folder(below)), path, a);
+        add_in_source(all, p, first, source->folder, below, path, a);
     }
     if (source)
         add_place(all, source->folder, path, a);  // Hugo's resources and old READMEs

@@ -1,0 +1,1 @@
+cp -R "$ROOT/tests/sites-shared/." .

@@ -82,11 +82,33 @@ static size_t next_of(struct md_ahead *x, str s, size_t from, str sought)
     return x->at;
 }
 
+// Whether there is nothing but blanks beside [from, to) on its lines.
+static bool is_alone(str s, size_t from, size_t to)
+{
+    while (from && s.ptr[from - 1] != '\n' && strchr(" \t\r\v\f", s.ptr[from - 1]))
+        from--;
+    while (to < s.len && s.ptr[to] != '\n' && strchr(" \t\r\v\f", s.ptr[to]))
+        to++;
+    return (!from || s.ptr[from - 1] == '\n') && (to == s.len || s.ptr[to] == '\n');
+}
+
+// The end of "{* ../../src/x.py hl[3] *}", alone in its line: a listing that a preprocessor of
+// FastAPI's documentation puts in. Source: tiangolo/markdown-include-variants, README.
+static size_t listing_end(str s, size_t from)
+{
+    str line = md_rest_of_line(s, from);
+    size_t end = from + str_trim(line).len;
+    bool whole = str_ends(str_trim(line), STR(" *}")) && is_alone(s, from, end);
+    return whole ? end : 0;
+}
+
 // The end of the tag in braces at from: {{ ... }}, {% ... %}; 0 for none.
 static size_t braces_end(struct hiding *h, size_t from)
 {
     str s = h->body, rest = str_slice(s, from, s.len);
     bool open = str_starts(rest, STR("{{")) || str_starts(rest, STR("{%"));
+    if (str_starts(rest, STR("{* ")))
+        return listing_end(s, from);
     if (!open || (from && s.ptr[from - 1] == '$'))
         return 0;  // ${{ ... }} is of workflows
     // A shortcode, a tag of GitBook and an include are taken out before Markdown is read, so that a
@@ -115,16 +137,6 @@ static str inside_of(str tag)
 static bool is_called(str inside, str name)
 {
     return str_starts(inside, name) && (inside.len == name.len || inside.ptr[name.len] == ' ');
-}
-
-// Whether there is nothing but blanks beside [from, to) on its lines.
-static bool is_alone(str s, size_t from, size_t to)
-{
-    while (from && s.ptr[from - 1] != '\n' && strchr(" \t\r\v\f", s.ptr[from - 1]))
-        from--;
-    while (to < s.len && s.ptr[to] != '\n' && strchr(" \t\r\v\f", s.ptr[to]))
-        to++;
-    return (!from || s.ptr[from - 1] == '\n') && (to == s.len || s.ptr[to] == '\n');
 }
 
 // {% highlight ruby %} and its end become a fence and its language, when they are on lines of their

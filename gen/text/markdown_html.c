@@ -252,6 +252,13 @@ static bool is_comment(str s)
     return str_starts(s, STR("<!--"));
 }
 
+// <?code-excerpt "a.java"?> in a tree of others, which browsers take for a comment up to the next
+// >. Source: HTML, "13.2.5.6 Tag open state", bogus comment.
+static bool is_instruction(const struct md *r, str s)
+{
+    return r->o->open_html && str_starts(s, STR("<?"));
+}
+
 // The tags of the tagfilter extension, which --unsafe with it still shows as text.
 static bool is_filtered(str s)
 {
@@ -339,7 +346,8 @@ void md_html_inline(struct md *r, cmark_node *n)
         put_unsafe_tag(r, s);
     else if (r->o->plain)
         buf_lit(r->out, "<!-- raw HTML omitted -->");
-    else if (!is_comment(s) && (!read_tag(s, &tag) || !put_tag(r, n, parent, &tag, true)))
+    else if (!is_comment(s) && !is_instruction(r, s) &&
+             (!read_tag(s, &tag) || !put_tag(r, n, parent, &tag, true)))
         put_unknown(r, s, tag.closing);
 }
 
@@ -350,6 +358,10 @@ static size_t put_markup(struct md *r, cmark_node *node, cmark_node *parent, str
     size_t over = passed_over(r, s);
     if (over)
         return over;
+    if (is_instruction(r, s)) {
+        size_t end = str_find(s, '>');
+        return end == s.len ? s.len : end + 1;
+    }
     if (is_comment(s)) {
         size_t end = str_search(s, STR("-->"));
         return end == s.len ? s.len : end + 3;

@@ -7,6 +7,7 @@
 
 #include "gen/base/workers.h"
 #include "gen/text/markdown_wiki.h"
+#include "gen/text/html_names.h"
 #include "gen/text/emoji.h"
 #include "gen/text/markdown.h"
 #include "gen/text/written.h"
@@ -276,6 +277,18 @@ static str without_links(str s, arena *a)
     return out;
 }
 
+// Jekyll's layouts put a description among the page's HTML as it is, and a title.
+static str without_entities(str s, arena *a)
+{
+    buf b = BUF_INIT;
+    if (str_find(s, '&') == s.len)
+        return s;
+    html_unescape(s, &b);
+    str out = arena_str(a, buf_view(&b));
+    buf_free(&b);
+    return out;
+}
+
 // The text to keep: its file's, where nothing is included.
 static str read_one(struct reading *r, const struct page *p, buf *text, buf *path, arena *a,
                     struct diag *d, buf *out)
@@ -305,6 +318,8 @@ static str read_one(struct reading *r, const struct page *p, buf *text, buf *pat
             m.front.title = *words;
         if (others)
             m.front.author = without_links(m.front.author, a);
+        if (r->site->tree->kind->flags & KIND_POSTS)
+            m.front.description = without_entities(m.front.description, a);
         if (r->site->tree->wiki)
             m.front.author = wiki_plain(m.front.author, a);
         if (r->site->tree->emoji)

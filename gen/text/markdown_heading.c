@@ -138,6 +138,7 @@ static str take_comment(struct md *r, cmark_node *heading)
 static str given_id(struct md *r, cmark_node *n)
 {
     str id = take_explicit_id(r, n), comment = id.len ? STR_NONE : take_comment(r, n);
+    r->heading_named = id.len > 0;
     if (comment.len)
         return comment;
     if (!id.len)
@@ -232,7 +233,7 @@ static bool is_source_id(struct md *r, str id)
 // their generator.
 static str own_id(struct md *r, cmark_node *n, str id)
 {
-    if (!r->o->open_html || !r->o->id_count)
+    if (!r->o->open_html || !r->o->id_count || r->heading_named)
         return STR_NONE;
     buf_clear(&r->scratch);
     md_heading_slug(r, &r->scratch, n);

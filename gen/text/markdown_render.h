@@ -145,6 +145,7 @@ struct md {
     int heading_shift;
     size_t heading_html;  // offset in out of the heading's inner HTML
     str heading_id;
+    bool heading_named;  // by itself, {#id}
     bool first_paragraph_open;
     size_t first_paragraph_html;
     bool stale;                              // the block that is open

@@ -107,11 +107,11 @@ class ProcessMemory:
     """What one process takes on the GPU, as nvidia-smi shows it.
 
     In a container NVML may know the process by another number, or not name it at all: then the rise of the whole
-    card's use since `before` stands for it, and method says so.
+    card's use since `before` stands for it, and method says so; beside others that begin and end (not alone) nothing does.
     """
 
     def __init__(self, nvml):
-        self.nvml, self.before = nvml, nvml.memory()[2]
+        self.nvml, self.before, self.alone = nvml, nvml.memory()[2], True
         self.others = set(nvml.processes() or {})
 
     def read(self):
@@ -120,6 +120,8 @@ class ProcessMemory:
         mine = now.get(os.getpid())
         if mine is not None:
             return mine, "nvml process"
+        if not self.alone:
+            return None, "not available beside other processes"
         new = [used for pid, used in now.items() if pid not in self.others and used is not None]
         if len(new) == 1:
             return new[0], "nvml process, the only new one"

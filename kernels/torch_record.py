@@ -2,7 +2,8 @@
 """Measures training runs in PyTorch itself, eager and compiled, and writes a record (vramprobe.schema.json).
 
 Each config runs in a process of its own, so that its memory is its own. Results are kept one by one in a state
-folder: a call that ends early, or is killed, is continued by the next one with the same folder.
+folder: a call that ends early, or is killed, is continued by the next one with the same folder. With --jobs several run
+at once, of which memory is measured and no time; a call without it adds the times.
 
   torch_record.py --cited --accuracy tests/calc/truth/nanogpt.json -o content/measurements/NAME.json
   torch_record.py --config '{"batch_size": 8, "compile": "inductor"}' -o record.json
@@ -12,6 +13,7 @@ Exit status: 0 done, 75 more is left (call again), 77 no GPU, 2 wrong arguments,
 """
 
 import argparse
+import concurrent.futures
 import datetime
 import json
 import os
@@ -94,6 +96,7 @@ def limit_memory(torch, process, cap_bytes):
 def one(job):
     """Runs one config and prints its result as JSON on the last line of standard output."""
     torch, nvml, process = open_gpu()
+    process.alone = job["alone"]
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
     torch.manual_seed(1337)
     torch.cuda.init()
@@ -124,14 +127,14 @@ def one(job):
 # ---- in the process that was called
 
 def run_one(config, options, cap_bytes=0):
-    """One config in a process of its own. Returns its result; a crash or a timeout is a result too. Under a cap only the
-    memory is measured: nothing is timed."""
+    """One config in a process of its own. Returns its result; a crash or a timeout is a result too. Under a cap, and
+    beside others, only the memory is measured: nothing is timed."""
     trace = ""
     if options.trace:
         name = torch_configs.key("framework_step", config)
         trace = os.path.join(options.trace, "trace_%s_%s.txt.gz" % (torch_configs.engine(config), name))
-    job = {"config": config, "cap_bytes": cap_bytes, "trace": trace,
-           "budget_s": 0 if cap_bytes else options.seconds_per_config}
+    job = {"config": config, "cap_bytes": cap_bytes, "trace": trace, "alone": options.jobs == 1,
+           "budget_s": 0 if cap_bytes or options.jobs > 1 else options.seconds_per_config}
     try:
         done = subprocess.run([sys.executable, os.path.abspath(__file__), "--one", json.dumps(job)],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=options.timeout)
@@ -209,31 +212,45 @@ def planned(options):
     return sorted(out, key=lambda job: (job[0] == "framework_max_batch", job[1]["compile"] != "none"))
 
 
+def finished(path, options):
+    """Whether a job's result is in the state folder, with its times where this call measures them."""
+    if not os.path.exists(path):
+        return False
+    with open(path) as f:
+        kept = json.load(f)
+    return (options.jobs > 1 or kept["experiment"] != "framework_step" or kept["status"] != "ok"
+            or "step_s" in kept["values"])
+
+
+def run_job(number, jobs, options, until):
+    """Runs one job and keeps its result. False when the time was up before."""
+    experiment, config = jobs[number]
+    path = os.path.join(options.state, torch_configs.key(experiment, config) + ".json")
+    if finished(path, options):
+        return True
+    begun = time.monotonic()
+    if begun > until:
+        return os.path.exists(path)
+    try:
+        searched = experiment == "framework_max_batch"
+        outcome = max_batch(config, options, until) if searched else run_one(config, options)
+    except OutOfTime:
+        return False
+    write_json(path, outcome)
+    peak = outcome["values"].get("max_memory_allocated_bytes", {}).get("value", 0) // MIB
+    print("%d/%d %s %s B%d T%d C%d L%d %s %s: %s, %d MiB, %.0f s" % (
+        number + 1, len(jobs), experiment, outcome["engine"], config["batch_size"], config["seq_len"],
+        config["n_embd"], config["n_layer"], config["dtype"], config["loop"], outcome["status"], peak,
+        time.monotonic() - begun), flush=True)
+    return True
+
+
 def run_all(jobs, options, until):
     """Runs everything whose result is not in the state folder yet. Returns how many are left."""
     os.makedirs(options.state, exist_ok=True)
-    left = 0
-    for number, (experiment, config) in enumerate(jobs, 1):
-        path = os.path.join(options.state, torch_configs.key(experiment, config) + ".json")
-        if os.path.exists(path):
-            continue
-        if time.monotonic() > until:
-            left += 1
-            continue
-        begun = time.monotonic()
-        try:
-            searched = experiment == "framework_max_batch"
-            outcome = max_batch(config, options, until) if searched else run_one(config, options)
-        except OutOfTime:
-            left += 1
-            continue
-        write_json(path, outcome)
-        peak = outcome["values"].get("max_memory_allocated_bytes", {}).get("value", 0) // MIB
-        print("%d/%d %s %s B%d T%d C%d L%d %s %s: %s, %d MiB, %.0f s" % (
-            number, len(jobs), experiment, outcome["engine"], config["batch_size"], config["seq_len"],
-            config["n_embd"], config["n_layer"], config["dtype"], config["loop"], outcome["status"], peak,
-            time.monotonic() - begun), flush=True)
-    return left
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        done = list(pool.map(lambda number: run_job(number, jobs, options, until), range(len(jobs))))
+    return done.count(False)
 
 
 def write_json(path, data):
@@ -282,6 +299,7 @@ def parse(arguments):
     p.add_argument("--state", default="build/torch_record", metavar="DIR", help="where results are kept one by one")
     p.add_argument("--seconds", type=int, default=480, metavar="N", help="start no new config after N seconds")
     p.add_argument("--seconds-per-config", type=float, default=5.0, metavar="N", help="time for the timed steps")
+    p.add_argument("--jobs", type=int, default=1, metavar="N", help="N configs at once; nothing is timed then")
     p.add_argument("--timeout", type=int, default=240, metavar="N", help="end one config after N seconds")
     p.add_argument("--commit", metavar="HASH", help="commit of the sources, where there is no git")
     p.add_argument("--dirty", action="store_true", default=None, help="the sources differ from that commit")

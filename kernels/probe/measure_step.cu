@@ -167,7 +167,7 @@ static enum gpt_status steps(struct run *r, struct nvml *nvml, struct rjson *val
         if ((status = gpt_train_step(&r->g, run_batch, r, NULL)) != GPT_OK)
             return status;
     put_memory(r, values, first_step_peak);
-    status = time_steps(r, values, 20);
+    status = time_steps(r, values, 5);
     const char *method = "";
     put_bytes(values, "process_bytes", nvml_process_bytes(nvml, &method));
     rjson_set(values, "process_method", record_text(method));

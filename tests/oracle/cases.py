@@ -1,13 +1,22 @@
-"""Runs the cases of cases.tsv for one environment, each in a process of its own: cases.py ENV OUT [NAME...]"""
+"""Runs the cases of cases.tsv for one environment, each in a process of its own: cases.py ENV OUT [NAME...]
+
+  JOBS=14      so many at a time (1)
+  LIMIT_S=120  start none after that many
+  REAL=flash   on a real GPU, without cuDNN's attention, as the null CUDA chooses; REAL=cudnn: as PyTorch chooses there
+"""
 import csv
 import importlib.metadata
 import os
 import sys
+import time
 import traceback
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PACKAGES = ("torch", "transformers", "peft", "trl", "accelerate", "bitsandbytes", "liger-kernel", "torchtitan",
             "torchtune", "torchao", "deepspeed", "litgpt", "cut-cross-entropy", "triton")
+
+
+REAL = os.environ.get("REAL")
 
 
 def versions():
@@ -38,22 +47,53 @@ def read(env, names):
                     yield name, int(layers), row
 
 
+def alone(row):
+    """Whether a case is of one GPU: the others want an NCCL that does nothing."""
+    return row["trainer"] not in ("distributed", "zero", "trainer") and "world=" not in row["options"]
+
+
 def run(env, out, name, layers, row):
     import oracle
     import trainers
 
-    oracle.answer_questions()
     words = options(row["options"])
-    os.environ["NULLCUDA_CARD"] = words.pop("card", os.environ.get("NULLCUDA_CARD", "a100"))
+    card = words.pop("card", os.environ.get("NULLCUDA_CARD", "a100"))
+    if REAL:
+        card = on_the_card()
+    else:
+        os.environ["NULLCUDA_CARD"] = card
+        oracle.answer_questions()
     about = dict(name=f"{name}_{env}", family=row["family"], trainer=row["trainer"], options=row["options"],
-                 layers=layers, batch=int(row["batch"]), seq=int(row["seq"]), card=os.environ["NULLCUDA_CARD"],
-                 versions=versions())
+                 layers=layers, batch=int(row["batch"]), seq=int(row["seq"]), card=card, versions=versions())
     with oracle.Trace() as trace:
         extra = getattr(trainers, row["trainer"])(row["family"], layers, about["batch"], about["seq"], **words)
         about.update(extra or {})
     about = trace.save(os.path.join(out, f"{name}_{env}"), about)
     print(f"{name}_{env}: peak {about['peak_requested']} allocated {about['peak_allocated']} "
           f"reserved {about['peak_reserved']} {about.get('peak', '')}", flush=True)
+
+
+def on_the_card():
+    """The name of the real GPU, which answers for itself."""
+    import torch
+    torch.backends.cuda.enable_cudnn_sdp(REAL == "cudnn")
+    return f"{torch.cuda.get_device_name()}, {REAL}"
+
+
+def start(env, out, name, layers, row):
+    """The process of one case."""
+    child = os.fork()
+    if child:
+        return child
+    code = 1
+    try:
+        run(env, out, name, layers, row)
+        code = 0
+    except BaseException:
+        traceback.print_exc()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def main():
@@ -64,22 +104,27 @@ def main():
         standins.flash_attention()
     import transformers  # noqa: F401
 
-    failed = 0
-    for name, layers, row in read(env, names):
-        child = os.fork()
-        if child == 0:
-            code = 1
-            try:
-                run(env, out, name, layers, row)
-                code = 0
-            except BaseException:
-                traceback.print_exc()
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(code)
-        if os.waitpid(child, 0)[1] != 0:
-            failed += 1
+    jobs, until = int(os.environ.get("JOBS", 1)), time.monotonic() + int(os.environ.get("LIMIT_S", 1 << 30))
+    running, failed = {}, 0
+
+    def wait():
+        pid, status = os.wait()
+        name = running.pop(pid)
+        if status != 0:
             print(f"{name}_{env}: FAILED", flush=True)
+        return status != 0
+
+    for name, layers, row in read(env, names):
+        if REAL and not alone(row):
+            continue
+        if time.monotonic() > until:
+            print(f"{name}_{env}: not started", flush=True)
+            continue
+        running[start(env, out, name, layers, row)] = name
+        if len(running) == jobs:
+            failed += wait()
+    while running:
+        failed += wait()
     return failed > 0
 
 

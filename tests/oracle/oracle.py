@@ -14,7 +14,7 @@ _rec = None
 def recorder():
     global _rec
     if _rec is None:
-        _rec = ctypes.CDLL(os.path.join(sys.prefix, "null", "recorder.so"))
+        _rec = ctypes.CDLL(os.environ.get("RECORDER") or os.path.join(sys.prefix, "null", "recorder.so"))
         _rec.recorder_mark.argtypes = [ctypes.c_size_t, ctypes.c_char_p]
         for f in ("recorder_live", "recorder_peak", "recorder_count"):
             getattr(_rec, f).restype = ctypes.c_size_t

@@ -91,6 +91,17 @@ says("MiCA", {group = "peft/MetaMathQA", method = "lora--llama-3.2-3B-rank32-mic
 says("one matrix for q, k and v", {method = "LoRA r8 c_attn"}, "lora_targets=q+k+v")
 says("ms-swift runs transformers' code", {framework = "ms-swift 1.5, torch 2.1.1, transformers 4.36"}, "framework=transformers torch=2.1 transformers=4.36")
 says("float16 without autocast", {precision = "float16 pure"}, "dtype=float16_pure")
+for _, start in ipairs{"pissa", "olora", "alpha64"} do
+  says("another beginning of LoRA: " .. start, {group = "peft/MetaMathQA", method = "lora--llama-3.2-3B-rank32-" .. start}, "lora_rank=32 lora_targets=q+v")
+end
+says("DPO", {framework = "trl 0.15, transformers 4.49", method = "DPO LoRA r16 all-linear"}, "trainer=dpo lora_rank=16 lora_targets=all")
+says("pretraining", {group = "litgpt/pretrain", framework = "litgpt 0.5", precision = "bf16-mixed", method = "pretraining"}, "dtype=bfloat16", "lora_rank")
+says("bits in the method", {precision = "bf16", method = "QLoRA 4-bit r8 all"}, "quantization=nf4 lora_rank=8")
+says("Unsloth's checkpoints", {framework = "unsloth 2024.5", checkpointing = "block (unsloth)", method = "QLoRA nf4 r16 all"},
+  "checkpointing=block offload_activations=inputs")
+says("the loss in another column", {other = "sdpa, CCE"}, "attention=sdpa cross_entropy=cce")
+says("a step in backward in another column", {other = "optimizer_in_bwd"}, "optimizer_in_backward=true")
+says("Falcon's output projection", {model = "tiiuae/falcon-7b", method = "LoRA r16 query_key_value dense"}, "lora_targets=q+k+v+o")
 says("ZeRO in another column", {n_gpu = "8", other = "flash-attn 2, DeepSpeed ZeRO-2"}, "parallel=zero2 n_gpu=8")
 refuses("another method", {method = "BOFT b8"}, "unknown method 'BOFT'")
 refuses("a method and more", {method = "LoRA r8 q_proj v_proj, hydra heads"}, "unknown method 'hydra'")
@@ -110,6 +121,14 @@ for precision, wanted in pairs{["float16 autocast"] = "true", ["bfloat16 autocas
   says("what TRL casts back of a prepared model: " .. precision, prepared, "quantization=nf4_double prepare_kbit=" .. wanted)
 end
 says("float32", {precision = "fp32"}, "dtype=float32")
+says("DeepSpeed's engine where ZeRO is said alone", {framework = "axolotl, torch 2.5", precision = "bf16", method = "full ZeRO-3", n_gpu = "8"},
+  "dtype=bfloat16_deepspeed parallel=zero3")
+says("accelerate's mixed precision under FSDP", {framework = "torch 2.5, transformers 4.46", precision = "bf16", method = "full FSDP", n_gpu = "4"},
+  "dtype=bfloat16_accelerate parallel=fsdp1 n_gpu=4")
+says("nothing but two bytes under FSDP", {precision = "bf16 pure", method = "full FSDP", n_gpu = "4"}, "dtype=bfloat16_pure parallel=fsdp1")
+says("torchtune's FSDP", {framework = "torchtune 0.4", group = "torchtune/README", precision = "bf16", method = "full", batch = "2", checkpointing = "block", n_gpu = "4"},
+  "dtype=bfloat16_pure parallel=fsdp2")
+says("nanoGPT's autocast", {model = "GPT-2 124M", framework = "nanoGPT, torch 2.5", precision = "fp16"}, "framework=nanogpt dtype=float16")
 says("half under deepspeed", {framework = "torch 2.4, transformers 4.48, deepspeed 0.15", precision = "fp16", n_gpu = "8", method = "full ZeRO-3"},
   "dtype=float16_deepspeed parallel=zero3 n_gpu=8")
 refuses("an unknown format", {precision = "mxfp4"}, "unknown precision 'mxfp4'")
@@ -134,6 +153,13 @@ says("torchtitan's tensor parallelism", {group = "torchtitan/pr 1", framework = 
   method = "FSDP4 TP8", n_gpu = "32", optimizer = "AdamW fused"}, "parallel=fsdp2 n_gpu=4 tensor_parallel=8 sequence_parallel=true expandable_segments=true")
 says("states on the host", {framework = "torch 2.13, transformers 5.14, deepspeed 0.19", method = "full [liger] ZeRO-3", n_gpu = "8",
   precision = "bf16", optimizer = "AdamW, offloaded to the CPU", other = "flash-attention 3"}, "offload_optimizer=true parallel=zero3 attention=flash_attention_2")
+says("the second FSDP", {method = "LoRA r8 all FSDP2", n_gpu = "2"}, "parallel=fsdp2 n_gpu=2")
+says("sequences divided over the cards", {framework = "deepspeed 0.15, transformers 4.45", method = "full ZeRO-3 Ulysses SP8", n_gpu = "8", batch = "1",
+  seq = "131072"}, "seq_len=16384 parallel=zero3 n_gpu=8", "context_parallel")
+says("over all of them", {method = "full FSDP1, ring attention", n_gpu = "4", batch = "1", seq = "65537"}, "seq_len=16385 parallel=fsdp1 n_gpu=4")
+says("torchtitan's are its own", {group = "torchtitan/x", framework = "torchtitan, torch 2.7", precision = "FSDP2 MP bf16/fp32", method = "FSDP2 CP4", n_gpu = "8",
+  batch = "1", seq = "32768", other = "ring attention"}, "seq_len=32768 context_parallel=4 n_gpu=2")
+says("layers over cards", {task = "inference", method = "generate", seq = "~32+50", other = "device_map auto", n_gpu = "4"}, "device_map=4")
 says("tensor parallel alone", {method = "full TP8", n_gpu = "8"}, "tensor_parallel=8", "parallel n_gpu")
 refuses("ways that do not fill the GPUs", {method = "full DP4 TP2", n_gpu = "16"}, "16 GPUs are not DP 4 x TP 2 x PP 1")
 refuses("no way said", {n_gpu = "8"}, "how 8 GPUs share the work is not said")
@@ -191,7 +217,7 @@ says("an unsaid card", {gpu = "?"}, "preset=llama-2-7b", "gpu")
 refuses("an unknown card", {gpu = "Foo 9000"}, "unknown gpu 'Foo 9000'")
 refuses("another compiler", {other = "thunder"}, "Lightning Thunder compiles the model: not modelled")
 says("a cache of one byte", {task = "inference", method = "generate 16 after input", other = "int8 KV cache"}, "kv_dtype=int8 max_new_tokens=16")
-refuses("an unknown remark", {other = "sdpa, ring attention"}, "unknown other 'ring'")
+refuses("an unknown remark", {other = "sdpa, tiled mlp"}, "unknown other 'tiled'")
 refuses("an unknown optimizer", {optimizer = "Sophia"}, "unknown optimizer 'Sophia'")
 refuses("an operator", {task = "operator"}, "a single operator, no run of a model")
 refuses("an unknown task", {task = "distill"}, "unknown task 'distill'")
@@ -221,13 +247,20 @@ named("Llama-shaped 3B (V 131072, MHA, n_layer=28 n_embd=3072 n_head=32 n_inner=
   "family=llama n_layer=28 n_embd=3072 n_head=32 n_inner=8192 tie_embeddings=true vocab_size=131072")
 named("Llama-shaped 8B (V 131072, GQA 8, n_layer=32 n_embd=4096 n_head=32)", "family=llama n_layer=32 n_embd=4096 n_head=32 vocab_size=131072 n_kv_head=8")
 named("Llama-shaped 8B (n_layer=32)", "unknown model 'Llama-shaped 8B (n_layer=32)'")
+named("Qwen/Qwen2.5-Coder-32B-Instruct", "preset=qwen2.5-coder-32b-instruct")   -- the library's own names
+named("openai/gpt-oss-20b", "preset=gpt-oss-20b")
+named("CodeLlama 70 B", "preset=codellama-70-b")
 named("Llama-7-9B", "unknown model 'Llama-7-9B'")
 
 -- Parameters as the model's page on the hub gives them, in thousands of millions; Falcon's page counts the tied head twice (7.2).
 local published = {["Llama-3.1-405B"] = "405.9", ["Mistral-7B-v0.3"] = "7.2", ["Mixtral-8x22B-v0.1"] = "140.6", ["CodeLlama-34b-hf"] = "33.7",
   ["Yi-6B"] = "6.1", ["Yi-34B"] = "34.4", ["Qwen3-235B-A22B"] = "235.1", ["Qwen-1.8B"] = "1.8", ["Qwen-7B"] = "7.7", ["Qwen-14B"] = "14.2",
   ["Qwen-72B"] = "72.3", ["open_llama_3b"] = "3.4", ["stablelm-base-alpha-3b"] = "3.6", ["falcon-7b"] = "6.9", ["PowerLM-3b"] = "3.5",
-  ["Phi-3-mini-4k-instruct"] = "3.8"}
+  ["Phi-3-mini-4k-instruct"] = "3.8", ["Qwen1.5-32B-Chat"] = "32.5", ["Qwen1.5-72B"] = "72.3", ["Qwen1.5-110B"] = "111.2",
+  ["Qwen2-57B-A14B-Instruct"] = "57.4", ["llama-30b"] = "32.5", ["llama-65b"] = "65.3", ["deepseek-llm-7b-base"] = "6.9",
+  ["deepseek-coder-1.3b-base"] = "1.3", ["deepseek-coder-6.7b-instruct"] = "6.7", ["Mistral-Small-24B-Instruct-2501"] = "23.6",
+  ["Codestral-22B-v0.1"] = "22.2", ["Yi-1.5-9B"] = "8.8", ["Phi-3-medium-4k-instruct"] = "14.0", ["gemma-3-270m-it"] = "0.3",
+  ["granite-3.0-3b-a800m-base"] = "3.3"}
 
 for name, wanted in pairs(published) do
   local fields = models.find(name)

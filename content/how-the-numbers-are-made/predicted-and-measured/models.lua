@@ -1,7 +1,8 @@
 -- Which configuration a model's name stands for.
 --
 -- A name is compared without its maker, blanks, dashes and case, and without what says how it was trained or packed: Instruct,
--- chat, GPTQ. What the library has as a preset is named so; the others are written out, each with the file that they are from.
+-- chat, GPTQ. What the library has as a preset is named so; the others are written out, each with the file that they are from; a
+-- name that is in neither list is asked of the library, which knows names of the Hub.
 local models = {}
 
 local HUB = "https://huggingface.co/"
@@ -29,7 +30,8 @@ local presets = {
   ["pythia-70m"] = {"pythia70m"}, ["pythia-160m"] = {"pythia160m"}, ["pythia-410m"] = {"pythia410m"}, ["pythia-1b"] = {"pythia1b"},
   ["pythia-1.4b"] = {"pythia1.4b"}, ["pythia-2.8b"] = {"pythia2.8b"}, ["pythia-6.9b"] = {"pythia6.9b"},
   ["pythia-12b"] = {"pythia12b"}, ["gpt-neox-20b"] = {"gptneox20b"},
-  ["hf-gpt2"] = {"gpt2", "gpt2small"}, ["hf-gpt2-medium"] = {"gpt2medium"}, ["hf-gpt2-large"] = {"gpt2large"}, ["hf-gpt2-xl"] = {"gpt2xl"},
+  ["bert-base-uncased"] = {"bertbase"}, ["bert-large-uncased"] = {"bertlarge"},
+  ["hf-gpt2"] = {"gpt2", "gpt2small", "gpt2124m"}, ["hf-gpt2-medium"] = {"gpt2medium"}, ["hf-gpt2-large"] = {"gpt2large"}, ["hf-gpt2-xl"] = {"gpt2xl"},
 }
 
 -- {names, fields, file}
@@ -82,6 +84,36 @@ local written_out = {
     HUB .. "allenai/OLMo-2-0425-1B"},
   {{"olmo27b", "olmo211247b"}, "family=olmo2 n_layer=32 n_head=32 n_embd=4096 n_inner=11008 vocab_size=100352 block_size=4096 tie_embeddings=0",
     HUB .. "allenai/OLMo-2-1124-7B"},
+  {{"qwen1.532b"}, "family=qwen2 n_layer=64 n_head=40 n_kv_head=8 n_embd=5120 n_inner=27392 vocab_size=152064 block_size=32768 tie_embeddings=0",
+    HUB .. "Qwen/Qwen1.5-32B"},
+  {{"qwen1.572b"}, "family=qwen2 n_layer=80 n_head=64 n_embd=8192 n_inner=24576 vocab_size=152064 block_size=32768 tie_embeddings=0",
+    HUB .. "Qwen/Qwen1.5-72B"},
+  {{"qwen1.5110b"}, "family=qwen2 n_layer=80 n_head=64 n_kv_head=8 n_embd=8192 n_inner=49152 vocab_size=152064 block_size=32768 tie_embeddings=0",
+    HUB .. "Qwen/Qwen1.5-110B"},
+  {{"qwen257ba14b"}, "family=qwen2_moe n_layer=28 n_head=28 n_kv_head=4 n_embd=3584 n_inner=18944 vocab_size=151936 block_size=32768 tie_embeddings=0 n_expert=64 n_expert_active=8 expert_inner=2560 n_shared_experts=8",
+    HUB .. "Qwen/Qwen2-57B-A14B-Instruct"},
+  {{"llama30b", "llama33b", "guanaco33b"}, "family=llama n_layer=60 n_head=52 n_embd=6656 n_inner=17920 vocab_size=32000 block_size=2048 tie_embeddings=0",
+    HUB .. "huggyllama/llama-30b"},
+  {{"llama65b", "guanaco65b"}, "family=llama n_layer=80 n_head=64 n_embd=8192 n_inner=22016 vocab_size=32000 block_size=2048 tie_embeddings=0",
+    HUB .. "huggyllama/llama-65b"},
+  {{"deepseekllm7b"}, "family=llama n_layer=30 n_head=32 n_embd=4096 n_inner=11008 vocab_size=102400 block_size=4096 tie_embeddings=0",
+    HUB .. "deepseek-ai/deepseek-llm-7b-base"},
+  {{"deepseekcoder1.3b"}, "family=llama n_layer=24 n_head=16 n_embd=2048 n_inner=5504 vocab_size=32256 block_size=16384 tie_embeddings=0",
+    HUB .. "deepseek-ai/deepseek-coder-1.3b-base"},
+  {{"deepseekcoder6.7b"}, "family=llama n_layer=32 n_head=32 n_embd=4096 n_inner=11008 vocab_size=32256 block_size=16384 tie_embeddings=0",
+    HUB .. "deepseek-ai/deepseek-coder-6.7b-base"},
+  {{"mistralsmall24b2501", "mistralsmall24b"}, "family=mistral n_layer=40 n_head=32 n_kv_head=8 head_dim=128 n_embd=5120 n_inner=32768 vocab_size=131072 block_size=32768 tie_embeddings=0",
+    HUB .. "mistralai/Mistral-Small-24B-Base-2501"},
+  {{"codestral22bv0.1", "codestral22b"}, "family=mistral n_layer=56 n_head=48 n_kv_head=8 n_embd=6144 n_inner=16384 vocab_size=32768 block_size=32768 tie_embeddings=0",
+    HUB .. "mistralai/Codestral-22B-v0.1"},
+  {{"yi9b", "yi1.59b"}, "family=llama n_layer=48 n_head=32 n_kv_head=4 n_embd=4096 n_inner=11008 vocab_size=64000 block_size=4096 tie_embeddings=0",
+    HUB .. "01-ai/Yi-9B"},
+  {{"phi3medium4k", "phi3medium128k", "phi3medium"}, "family=phi3 n_layer=40 n_head=40 n_kv_head=10 n_embd=5120 n_inner=17920 vocab_size=32064 block_size=4096 tie_embeddings=0",
+    HUB .. "microsoft/Phi-3-medium-4k-instruct"},
+  {{"gemma3270m"}, "family=gemma3 n_layer=18 n_head=4 n_kv_head=1 n_embd=640 n_inner=2048 vocab_size=262144 block_size=32768 head_dim=256 sliding_window=512 sliding_window_pattern=6",
+    HUB .. "google/gemma-3-270m"},
+  {{"granite3.03ba800m", "granite3.13ba800m"}, "family=granitemoe n_layer=32 n_head=24 n_kv_head=8 n_embd=1536 n_inner=512 vocab_size=49155 block_size=4096 n_expert=40 n_expert_active=8",
+    HUB .. "ibm-granite/granite-3.0-3b-a800m-base"},
 }
 
 -- Instruct's own file has fewer positions.
@@ -126,6 +158,13 @@ local function shaped(name)
   return table.concat(words, " ")
 end
 
+-- As one of the Hub's names, which the library resolves; in small letters, as rules compare them.
+local function of_library(cell)
+  local name = cell:lower():gsub("^.*/", ""):gsub("^meta%-", ""):gsub("%s+", "-")
+  if not name:find("^[%w._-]+$") then return nil end
+  return pcall(vram.config, "preset=" .. name) and "preset=" .. name or nil
+end
+
 -- The fields of a model as words, or nil and a sentence.
 function models.find(cell)
   local fields = shaped(cell)
@@ -137,6 +176,8 @@ function models.find(cell)
     if by_name[name] then return by_name[name] end
     name = shorter(name)
   end
+  fields = of_library(cell)
+  if fields then return fields end
   return nil, ("unknown model '%s'"):format(cell)
 end
 

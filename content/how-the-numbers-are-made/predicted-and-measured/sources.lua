@@ -329,7 +329,7 @@ sources.list = {
       .. "and torchtitan's run_train.sh, which that runs, sets expandable_segments, which ROCm does not know"}},
   {name = "torchao", match = "^torchao/optim", framework = "torchtune", reading = tune, facts = {adapters = "base", accumulation = 1, clip = "0"}},
   {name = "fsdp_qlora", match = "^fsdp_qlora", framework = "transformers", torch = "2.2", transformers = "4.38", reading = fsdp_qlora,
-    facts = {adapters = "base", keep_logits = "yes", reentrant = false, clip = "0", accumulation = 1, optimizer = "adamw_foreach", first_card = true},
+    facts = {autocast = false, adapters = "base", keep_logits = "yes", reentrant = false, clip = "0", accumulation = 1, optimizer = "adamw_foreach", first_card = true},
     readings = {"train.py writes the memory of rank 0"}},
   {name = "Qwen", match = "^Qwen/", framework = "transformers", transformers = "4.32", reading = qwen,
     facts = {reentrant = true, loaded = true, clip = "1"}},

@@ -13,6 +13,9 @@ end
 -- "q_proj k_proj" is one set of modules, however many words it takes: each word is a fact of its own.
 local function target(name) return {["target_" .. name] = true} end
 
+-- One matrix for q, k and v.
+local fused = {target_q = true, target_k = true, target_v = true}
+
 vocabulary.precision = {
   {"bfloat16", {base = "bfloat16"}}, {"bf16", {base = "bfloat16"}},
   {"float16", {base = "float16"}}, {"fp16", {base = "float16"}}, {"half", {base = "float16"}},
@@ -38,20 +41,25 @@ vocabulary.precision = {
 
 vocabulary.method = {
   -- what is trained
-  {"full", {trained = "all"}}, {"full[ %-]?fine%-?tun%a+", {trained = "all"}},
+  {"full", {trained = "all"}}, {"pre%-?train", {trained = "all"}}, {"pre%-?training", {trained = "all"}}, {"full[ %-]?fine%-?tun%a+", {trained = "all"}},
   {"fft", {trained = "all"}}, {"lora", {trained = "lora"}},
   {"qlora", {trained = "lora", quantized_adapters = true}}, {"q%-lora", {trained = "lora", quantized_adapters = true}},
   {"dora", {trained = "lora", dora = true}}, {"qdora", {trained = "lora", dora = true, quantized_adapters = true}},
   {"ia3", {trained = "ia3"}},
   {"rslora", NOTHING},   -- another factor, the same tensors
+  -- other beginnings of the same two matrices. SRC: peft tuners/lora/layer.py, reset_lora_parameters and what it calls
+  {"pissa", NOTHING}, {"olora", NOTHING}, {"loftq", NOTHING}, {"eva", NOTHING}, {"corda", NOTHING}, {"orthogonal", NOTHING},
+  {"lora_?alpha[ =]?%d+", NOTHING}, {"alpha[ =]?%d+", NOTHING}, {"a=?%d+", NOTHING},
+  -- what is learned from
+  {"sft", NOTHING}, {"dpo", {trainer = "dpo"}},
   {"lora%-?fa", {trained = "lora", half_trained = "lora_fa"}}, {"mica", {trained = "lora", half_trained = "mica"}},
   -- ranks and what gets adapters
   {"r=?(%d+)", number "rank"}, {"rank[ =]?(%d+)", number "rank"}, {"lora_r[ =]?(%d+)", number "rank"},
   {"([%d,]+) trainable", number "trainable"},
   {"q_proj", target "q"}, {"k_proj", target "k"}, {"v_proj", target "v"}, {"o_proj", target "o"}, {"gate_proj", target "gate"},
   {"up_proj", target "up"}, {"down_proj", target "down"}, {"lm_head", target "head"}, {"embed_tokens", target "embed"},
-  {"c_attn", target "c_attn"}, {"query_key_value", target "c_attn"}, {"qkv_proj", target "c_attn"}, {"wqkv", target "c_attn"},
-  {"out_proj", target "o"}, {"dense_h_to_4h", target "up"}, {"dense_4h_to_h", target "down"}, {"c_proj", target "c_proj"}, {"w1", target "w1"}, {"w2", target "w2"},
+  {"c_attn", target "c_attn"}, {"query_key_value", fused}, {"qkv_proj", fused}, {"wqkv", fused},
+  {"out_proj", target "o"}, {"dense", target "o"}, {"dense_h_to_4h", target "up"}, {"dense_4h_to_h", target "down"}, {"c_proj", target "c_proj"}, {"w1", target "w1"}, {"w2", target "w2"},
   {"all but o", {targets = "q+k+v+gate+up+down"}}, {"all", {targets = "all"}}, {"all%-linear", {targets = "all"}},
   {"all linear layers", {targets = "all"}}, {"all linear", {targets = "all"}}, {"q,v", {targets = "q+v"}}, {"qv", {targets = "q+v"}}, {"qkvo", {targets = "q+k+v+o"}},
   {"attention", {targets = "attention"}}, {"target mlp", {targets = "gate+up+down"}},
@@ -63,6 +71,8 @@ vocabulary.method = {
   {"bnb%.fp4%-dq", {quantized = "nf4_double"}}, {"bnb%.int8", {quantized = "int8"}}, {"int8", {quantized = "int8"}},
   {"gptq%-4bit", {quantized = "gptq"}}, {"gptq int4", {quantized = "gptq"}}, {"gptq%-int4", {quantized = "gptq"}},
   {"gptq int8", {quantized = "gptq_int8"}}, {"awq", {quantized = "awq"}},
+  {"4%-?bit", {quantized = "nf4"}}, {"int4", {quantized = "nf4"}}, {"8%-?bit", {quantized = "int8"}},
+  {"bnb%-?nf4", {quantized = "nf4"}}, {"bnb%-?int8", {quantized = "int8"}},
   -- kernels and preparation, in the brackets of fms-acceleration
   {"foak%-fast%-kernels", {kernels = "foak"}}, {"foak%-fast%-kernels%-liger", {kernels = "foak", fused_loss = true}},
   {"baseline%-peft%-bnb", {prepared = "peft"}},
@@ -73,8 +83,10 @@ vocabulary.method = {
   {"liger", {kernels = "liger", fused_loss = true}}, {"unsloth", {kernels = "foak"}},
   {"fused lora kernels", {lora_kernels = "qkv+o+mlp"}},
   -- over several GPUs
-  {"ddp", {parallel = "ddp"}}, {"fsdp", {parallel = "fsdp"}}, {"fsdp1", {parallel = "fsdp1"}},
-  {"fsdp(%d+)", number "fsdp_number"}, {"zero%-?(%d)", number "zero"}, {"deepspeed zero%-?(%d)", number "zero"},
+  {"ddp", {parallel = "ddp"}}, {"fsdp", {parallel = "fsdp"}}, {"fsdp1", {parallel = "fsdp1"}}, {"deepspeed", NOTHING},
+  {"fsdp(%d+)", number "fsdp_number"}, {"zero[ -]?(%d)", number "zero"}, {"deepspeed zero[ -]?(%d)", number "zero"},
+  {"sequence parallel", {sequence_parallel = true}}, {"ring attention", {sequence_divided = true}}, {"ulysses", {sequence_divided = true}},
+  {"sequence parallel (%d+)", number "cp"}, {"sp=?(%d+)", number "cp"}, {"padding%-free", {padding_free = true}},
   {"dp=?(%d+)", number "dp"}, {"tp=?(%d+)", number "tp"}, {"pp=?(%d+)", number "pp"}, {"cp=?(%d+)", number "cp"},
   {"ep=?(%d+)", number "ep"}, {"1f1b", {schedule = "1f1b"}}, {"interleaved 1f1b", {schedule = "interleaved"}},
   {"interleaved", {schedule = "interleaved"}}, {"gpipe", {schedule = "gpipe"}}, {"afab", {schedule = "gpipe"}},
@@ -101,6 +113,8 @@ vocabulary.method = {
 }
 
 vocabulary.checkpointing = {
+  -- SRC: unsloth_zoo gradient_checkpointing.py: the inputs are in the host's memory
+  {"unsloth", {checkpointing = "block", activation_offload = "inputs"}},
   {"none", {checkpointing = "none"}}, {"no", {checkpointing = "none"}}, {"off", {checkpointing = "none"}}, {"%-", NOTHING},
   {"block", {checkpointing = "block"}}, {"full", {checkpointing = "block"}}, {"yes", {checkpointing = "block"}},
   {"hf gradient_checkpointing", {checkpointing = "block"}}, {"gradient_checkpointing", {checkpointing = "block"}},
@@ -113,7 +127,7 @@ vocabulary.checkpointing = {
 }
 
 vocabulary.optimizer = {
-  {"%-", NOTHING}, {"%?", NOTHING},
+  {"%-", NOTHING}, {"%?", NOTHING}, {"see method", NOTHING},
   {"adamw", {adam = true}}, {"adam", {adam = true}}, {"torch adamw", {optimizer = "adamw_torch"}},
   {"adamw_torch", {optimizer = "adamw_torch"}}, {"adamw_hf", {optimizer = "adamw_hf"}}, {"pytorch adamw", {optimizer = "adamw_torch"}},
   {"torch adamw %(foreach%)", {optimizer = "adamw_foreach"}}, {"adamw %(foreach%)", {optimizer = "adamw_foreach"}},
@@ -144,6 +158,12 @@ vocabulary.other = {
   {"fsdp2", {parallel = "fsdp2"}}, {"zero%-?(%d)", number "zero"}, {"deepspeed zero%-?(%d)", number "zero"},
   {"gradient checkpointing", {checkpointing = "block"}}, {"no gradient checkpointing", {checkpointing = "none"}}, {"compile", {compile = true}}, {"eager", {compile = false}},
   {"float8", {float8 = true}}, {"float8nocompile", {float8 = true, compile = false}}, {"bf16", NOTHING},
+  {"fsdp", {parallel = "fsdp"}}, {"zero (%d)", number "zero"}, {"deepspeed zero (%d)", number "zero"}, {"deepspeed", NOTHING},
+  {"sequence parallel", {sequence_parallel = true}}, {"ring attention", {sequence_divided = true}}, {"ulysses", {sequence_divided = true}},
+  {"tensor parallel", {tensor_parallel = true}}, {"device_map", {spread_layers = true}}, {"auto", NOTHING},
+  {"optimizer in bwd", {optimizer_in_backward = true}}, {"optimizer_in_bwd", {optimizer_in_backward = true}},
+  {"cce", {loss = "cce"}}, {"cut cross[ -]entropy", {loss = "cce"}}, {"group_by_length", NOTHING}, {"grad[_ -]clip %d[%d.]*", NOTHING},
+  {"gradient_checkpointing", {checkpointing = "block"}}, {"torch.compile", {compile = true}}, {"fa2", {attention = "flash_attention_2"}},
   {"ac", {checkpointing = "block"}}, {"offload", {activation_offload = true}}, {"activation offload", {activation_offload = true}},
   {"expandable segments", {expandable = true}}, {"use_cache", {use_cache = true}}, {"keep logits", {keep_logits = "yes"}},
   {"cpu offload", {offload_params = true}}, {"int8 kv cache", {cache = "int8"}}, {"liger", {kernels = "liger", fused_loss = true}},

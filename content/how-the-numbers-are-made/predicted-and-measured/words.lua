@@ -45,6 +45,14 @@ local function read(column, source)
   return facts
 end
 
+-- Ulysses and ring attention outside of torchtitan: each card has its part of every sequence, the weights are divided over all
+-- cards. SRC: deepspeed runtime/sequence_parallel/ulysses_sp.py; EasyContext easy_context/dist_flash_attn
+local function divide_sequence(facts)
+  local ways = facts.cp or facts.sequence_divided and facts.gpus
+  if not ways or facts.framework == "torchtitan" then return end
+  facts.length, facts.cp = facts.length and -(-facts.length // ways), nil
+end
+
 local function complete(facts, column, source)
   facts.length, facts.new = lengths(column.seq)
   facts.new_tokens = facts.new_tokens or facts.new
@@ -55,7 +63,9 @@ local function complete(facts, column, source)
   for name, value in pairs(source.facts) do
     if facts[name] == nil then facts[name] = value end
   end
+  if facts.fsdp_number and not facts.parallel then facts.parallel = facts.fsdp_number == 2 and "fsdp2" or "fsdp" end
   facts.length = facts.length or facts.longest
+  divide_sequence(facts)
   if facts.compiler then return ("%s compiles the model: not modelled"):format(facts.compiler) end
   if not facts.length then return ("the length of the sequences is not said: seq '%s'"):format(column.seq) end
   if not facts.batch then return ("the batch is not said: batch '%s'"):format(column.batch) end
@@ -68,7 +78,12 @@ end
 local function dtype_suffix(facts, stack)
   if facts.master then return "_master" end
   if stack == "torchtitan" or facts.fsdp_precision then return "_fsdp" end
-  if facts.deepspeed then return "_deepspeed" end
+  if stack == "nanogpt" then return "" end   -- train.py: autocast over float32 weights
+  local trainer = stack == "transformers" and facts.trained ~= "none" and facts.autocast ~= false
+  if facts.deepspeed or trainer and (facts.zero or 0) > 0 then return "_deepspeed" end
+  -- accelerate's FSDP has mixed precision, which is autocast too, where a run says no more than bf16
+  local sharded = facts.parallel == "fsdp" or facts.parallel == "fsdp1" or facts.parallel == "fsdp2"
+  if trainer and facts.autocast == nil and sharded and facts.gpus > 1 then return "_accelerate" end
   if facts.autocast ~= true then return "_pure" end
   if not facts.loaded then return "" end
   return (facts.parallel == "fsdp1" or facts.parallel == "fsdp2") and "_accelerate" or "_loaded"
@@ -157,7 +172,7 @@ local function put_training(put, facts)
   put("checkpointing", facts.checkpointing)
   put("checkpoint_every", facts.every)
   put("use_reentrant", facts.checkpointing == "block" and said(facts.reentrant) or nil)
-  put("offload_activations", yes(facts.activation_offload))
+  put("offload_activations", facts.activation_offload and tostring(facts.activation_offload) or nil)
   put("compile", facts.compile ~= nil and tostring(facts.compile) or nil)
   put("kernels", facts.kernels)
   put("cross_entropy", loss(facts))
@@ -167,12 +182,14 @@ local function put_training(put, facts)
   put("padding_free", yes(facts.padding_free))
   put("grad_clip", facts.clip)
   put("evaluation", tostring(facts.evaluation == true))
+  put("trainer", facts.trainer)
 end
 
 -- The ways that divide the batch: what is left of the GPUs after tensor, pipeline and context parallelism.
 local function put_parallel(put, facts)
   local ways = facts.dp or facts.gpus // ((facts.tp or 1) * (facts.pp or 1) * (facts.cp or 1))
-  local scheme = facts.parallel == "fsdp" and "fsdp2" or facts.parallel
+  local scheme = facts.parallel
+  if scheme == "fsdp" then scheme = facts.framework == "transformers" and "fsdp1" or "fsdp2" end   -- accelerate: fsdp_version is 1
   if not scheme and facts.zero then scheme = facts.zero == 0 and "ddp" or "zero" .. facts.zero end
   if scheme and (ways > 1 or (facts.cp or 1) > 1) then put("parallel", scheme) end
   if scheme and ways > 1 then put("n_gpu", ways) end

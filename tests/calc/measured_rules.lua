@@ -125,6 +125,13 @@ says("DeepSpeed's engine where ZeRO is said alone", {framework = "axolotl, torch
   "dtype=bfloat16_deepspeed parallel=zero3")
 says("accelerate's mixed precision under FSDP", {framework = "torch 2.5, transformers 4.46", precision = "bf16", method = "full FSDP", n_gpu = "4"},
   "dtype=bfloat16_accelerate parallel=fsdp1 n_gpu=4")
+says("axolotl's autocast over loaded weights", {framework = "axolotl 0.8, torch 2.6, transformers 4.51", precision = "bf16", method = "QLoRA r16 all"},
+  "dtype=bfloat16_loaded quantization=nf4_double lora_rank=16")
+says("and under FSDP", {framework = "axolotl 0.8, torch 2.6, transformers 4.51", precision = "bf16", method = "QLoRA nf4 r16 all FSDP", n_gpu = "2"},
+  "dtype=bfloat16_accelerate quantization=nf4 parallel=fsdp1")
+says("ms-swift's adapters", {framework = "ms-swift 3.0, transformers 4.48", precision = "bf16", method = "LoRA"}, "dtype=bfloat16_loaded lora_rank=8 lora_targets=all")
+says("LLaMA-Factory's weights", {framework = "LLaMA-Factory 0.9, transformers 4.45", precision = "bf16"}, "dtype=bfloat16")
+says("where a row says pure it is", {framework = "trl 0.15, transformers 4.49"}, "dtype=bfloat16_pure")
 says("nothing but two bytes under FSDP", {precision = "bf16 pure", method = "full FSDP", n_gpu = "4"}, "dtype=bfloat16_pure parallel=fsdp1")
 says("torchtune's FSDP", {framework = "torchtune 0.4", group = "torchtune/README", precision = "bf16", method = "full", batch = "2", checkpointing = "block", n_gpu = "4"},
   "dtype=bfloat16_pure parallel=fsdp2")

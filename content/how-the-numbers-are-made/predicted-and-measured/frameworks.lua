@@ -27,6 +27,25 @@ local torch_of = {
 local main_branch = {{"2025-09", "2.10"}, {"2025-06", "2.9"}, {"2025-03", "2.8"}, {"2024-12", "2.7"}, {"2024-08", "2.6"}, {"2024-06", "2.5"},
   {"2024-03", "2.4"}, {"2023-12", "2.3"}, {"2023-08", "2.2"}}
 
+-- What trainers over transformers' code do where a row is silent, in two bytes: weights as loaded, autocast over them; LLaMA-Factory's
+-- trained weights are float32, unless they are adapters. SRC: the libraries' own files as the library reads them, calc/parse/formats/
+-- axolotl.def, llamafactory.def, swift.def, unsloth.def, sft.def.
+local over_loaded = {autocast = true, loaded = true, clip = "1"}
+local adapted = {rank = 8, targets = "all"}   -- lora_rank and lora_target of LLaMA-Factory, lora_rank and target_modules of ms-swift
+frameworks.trainers = {
+  {"axolotl", over_loaded, {}}, {"llama-factory", over_loaded, adapted, trains_float32 = true}, {"llamafactory", over_loaded, adapted, trains_float32 = true},
+  {"ms-swift", over_loaded, adapted}, {"swift", over_loaded, adapted}, {"unsloth", over_loaded, {}}, {"trl", over_loaded, {}},
+}
+
+-- The facts of the trainer that a column names, as a list of tables; trained is "all" or a kind of adapter.
+function frameworks.trainer(found, trained)
+  for _, entry in ipairs(found.stack == "transformers" and frameworks.trainers or {}) do
+    if found[entry[1]] and trained == "lora" then return {entry[2], entry[3]} end
+    if found[entry[1]] then return {entry.trains_float32 and {autocast = true, clip = "1"} or entry[2]} end
+  end
+  return {}
+end
+
 local function listed(name, patterns)
   for _, pattern in ipairs(patterns) do
     if name:find("^" .. pattern .. "$") then return true end

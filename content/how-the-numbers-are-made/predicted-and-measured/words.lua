@@ -53,6 +53,12 @@ local function divide_sequence(facts)
   facts.length, facts.cp = facts.length and -(-facts.length // ways), nil
 end
 
+local function silent(facts, more)
+  for name, value in pairs(more) do
+    if facts[name] == nil then facts[name] = value end
+  end
+end
+
 local function complete(facts, column, source)
   facts.length, facts.new = lengths(column.seq)
   facts.new_tokens = facts.new_tokens or facts.new
@@ -60,9 +66,12 @@ local function complete(facts, column, source)
   if not facts.gpus then return ("unknown n_gpu '%s'"):format(column.n_gpu) end
   local wrong = source.reading and source.reading(facts, column)
   if wrong then return wrong end
-  for name, value in pairs(source.facts) do
-    if facts[name] == nil then facts[name] = value end
+  silent(facts, source.facts)
+  if not next(source.facts) then
+    for _, more in ipairs(frameworks.trainer(facts.found, facts.trained)) do silent(facts, more) end
   end
+  -- QLoRA alone is its paper's: NF4, the scales quantized once more
+  if facts.quantized_adapters and facts.framework == "transformers" then facts.quantized = facts.quantized or "nf4_double" end
   if facts.fsdp_number and not facts.parallel then facts.parallel = facts.fsdp_number == 2 and "fsdp2" or "fsdp" end
   facts.length = facts.length or facts.longest
   divide_sequence(facts)
@@ -86,7 +95,7 @@ local function dtype_suffix(facts, stack)
   if trainer and facts.autocast == nil and sharded and facts.gpus > 1 then return "_accelerate" end
   if facts.autocast ~= true then return "_pure" end
   if not facts.loaded then return "" end
-  return (facts.parallel == "fsdp1" or facts.parallel == "fsdp2") and "_accelerate" or "_loaded"
+  return sharded and "_accelerate" or "_loaded"
 end
 
 local function dtype(facts, stack)
@@ -281,7 +290,7 @@ local function facts_of(column)
   local facts
   facts, wrong = read(column, source)
   if not facts then return nil, wrong end
-  facts.model, facts.versions = model, versions.versions
+  facts.model, facts.versions, facts.found = model, versions.versions, versions
   facts.framework = source.framework or versions.stack
   facts.torch, facts.transformers = versions.torch or source.torch, versions.transformers or source.transformers
   facts.deepspeed = versions.versions.deepspeed and true or nil

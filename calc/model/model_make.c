@@ -158,11 +158,12 @@ bool model_fuses_head(const struct vram_config *c)
     return !c->compile && !(family_has(c) & (HAS_HEAD_BIAS | HAS_ENCODER));
 }
 
+// What FSDP leaves gathered after an evaluation stays to the next backward pass.
 bool model_evaluates(const struct vram_config *c)
 {
     return MODEL_IS_WHOLE && c->task == TASK_TRAIN && framework_goes(c, BY_TRANSFORMERS) &&
            !c->compile && c->pipeline_parallel == 1 && c->tensor_parallel == 1 &&
-           c->parallel <= PARALLEL_DDP && !c->lora_kernels && !c->offload_activations &&
+           c->reshard_after_forward == RESHARD_YES && !c->lora_kernels && !c->offload_activations &&
            !(family_has(c) & HAS_DELTA_RULE);
 }
 

@@ -327,8 +327,9 @@ def blocks_of(model):
 
 def distributed(family, layers, batch, seq, how="fsdp2", world=8, dtype="fp32", autocast="", optimizer="default",
                 clip=0, steps=2, reshard="default", bucket_view=False, prefetch="default", param="bf16",
-                reduce="fp32", offload=False, **more):
-    """One rank of many: DDP, FSDP1 (as accelerate wraps: units are layers, the root holds the rest) or FSDP2."""
+                reduce="fp32", offload=False, evals=0, eval_batch=0, **more):
+    """One rank of many: DDP, FSDP1 (as accelerate wraps: units are layers, the root holds the rest) or FSDP2; with evals as many
+    batches of an evaluation behind the last step."""
     import lonely
     lonely.join(0, world)
     model = prepare(family, layers, dtype=dtype, **more)
@@ -362,7 +363,7 @@ def distributed(family, layers, batch, seq, how="fsdp2", world=8, dtype="fp32", 
             words["offload_policy"] = CPUOffloadPolicy()
         found = [m for m in model.modules() if isinstance(m, layer)]
         for i, m in enumerate(found):  # SRC: torchtitan parallelize_llama.apply_fsdp: the last layer keeps its weights
-            fully_shard(m, reshard_after_forward={"default": i < len(found) - 1, "no": False}[reshard], **words)
+            fully_shard(m, reshard_after_forward={"default": i < len(found) - 1, "no": False, "all": True}[reshard], **words)
         fully_shard(model, reshard_after_forward=reshard != "no", **words)
         run = model
     opt = optimizer_of(run, optimizer)
@@ -377,10 +378,22 @@ def distributed(family, layers, batch, seq, how="fsdp2", world=8, dtype="fp32", 
             run.clip_grad_norm_(1.0) if how == "fsdp1" else torch.nn.utils.clip_grad_norm_(run.parameters(), 1.0)
         opt.step()
         opt.zero_grad(set_to_none=True)
+    look(run, family, evals, eval_batch, seq, autocast)
+
+
+def look(run, family, evals, batch, seq, autocast=""):
+    """Batches of Trainer's evaluation on a wrapped model."""
+    run.eval()
+    for i in range(evals):
+        ids = tokens(family, batch, seq).cuda()
+        oracle.phase(f"eval:{i}")
+        with torch.no_grad(), torch.autocast("cuda", DTYPES[autocast]) if autocast else contextlib.nullcontext():
+            out = run(input_ids=ids, labels=ids)
+        del out, ids
 
 
 def zero(family, layers, batch, seq, stage=2, world=1, offload="optimizer", bucket=500000000, steps=2, micro=1,
-         dtype="bf16", clip=1, **more):
+         dtype="bf16", clip=1, evals=0, eval_batch=0, **more):
     """DeepSpeed's engine with its state, and at offload=param its weights, on the host."""
     import lonely
     lonely.join(0, world)
@@ -404,6 +417,7 @@ def zero(family, layers, batch, seq, stage=2, world=1, offload="optimizer", buck
             del out
             oracle.phase(f"step:it{i}")
             engine.step()
+    look(engine, family, evals, eval_batch, seq)
 
 
 def tokenizer():

@@ -3,8 +3,9 @@
 // a float32 scale for 256, float32 below 4,096 numbers; get_state_buffer: paged from 100,000
 // numbers on); torchao optim/{adam,subclass_8bit, subclass_4bit}.py; transformers optimization.py
 // (Adafactor; AdamW before 5.0); KellerJordan/Muon muon.py. The traces llama_8bit, llama_paged8bit,
-// llama_paged32, llama_lion, llama_lion8bit, llama_ao8bit, llama_ao4bit, llama_adafactor and
-// llama_sgd of tests/calc/truth/frameworks.
+// llama_paged32, llama_lion, llama_lion8bit, llama_pagedlion*, llama_*ademamix*, llama_ao8bit,
+// llama_ao4bit, llama_adafactor, llama_rmsprop, llama_adagrad and llama_sgd of
+// tests/calc/truth/frameworks.
 
 #include "calc/replay/optimizer.h"
 
@@ -55,6 +56,22 @@ static void adam_root(struct optimizer_state *s, const struct optimizer_param *p
     temp(s, p->update);
 }
 
+#ifndef __wasm__
+// The root of the squares takes part in the step (foreach).
+static void rmsprop(struct optimizer_state *s, const struct optimizer_param *p)
+{
+    keep(s, PART_EXP_AVG_SQ, OP_EXP_AVG_SQ, p->update);
+    temp(s, p->update);
+}
+
+// And the gradient times the rate. The sums are there before the first step, here they come in it.
+static void adagrad(struct optimizer_state *s, const struct optimizer_param *p)
+{
+    rmsprop(s, p);
+    temp(s, p->update);
+}
+#endif
+
 static void sgd(struct optimizer_state *s, const struct optimizer_param *p)
 {
     (void)s;
@@ -74,22 +91,29 @@ static uint64_t scales(uint64_t n, uint64_t block)
 }
 
 // States of float32 or of one byte; paged ones above a size are in managed memory, their scales are
-// not.
-static void bnb(struct optimizer_state *s, const struct optimizer_param *p, unsigned moments,
-                bool bytes, bool paged)
+// not. firsts: how many first moments are one tensor.
+static void bnb_of(struct optimizer_state *s, const struct optimizer_param *p, unsigned moments,
+                   unsigned firsts, bool bytes, bool paged)
 {
     static const uint8_t parts[2] = {PART_EXP_AVG, PART_EXP_AVG_SQ},
                          ops[2] = {OP_EXP_AVG, OP_EXP_AVG_SQ};
     bool quantized = bytes && p->n >= LEAST_QUANTIZED;
     uint64_t each = quantized ? p->n : 4 * p->n;
     for (unsigned i = 0; i < moments; i++) {
+        uint64_t moment = i ? each : firsts * each;
         if (paged && p->n >= LEAST_PAGED)
-            s->paged += each;
+            s->paged += moment;
         else
-            keep(s, parts[i], ops[i], each);
+            keep(s, parts[i], ops[i], moment);
     }
     for (unsigned i = 0; i < moments && quantized; i++)
-        keep(s, PART_SCALES, ops[i], scales(p->n, BLOCK_BNB));
+        keep(s, PART_SCALES, ops[i], (i ? 1 : firsts) * scales(p->n, BLOCK_BNB));
+}
+
+static void bnb(struct optimizer_state *s, const struct optimizer_param *p, unsigned moments,
+                bool bytes, bool paged)
+{
+    bnb_of(s, p, moments, 1, bytes, paged);
 }
 
 static void adam_8bit(struct optimizer_state *s, const struct optimizer_param *p)
@@ -116,6 +140,40 @@ static void lion_8bit(struct optimizer_state *s, const struct optimizer_param *p
 {
     bnb(s, p, 1, true, false);
 }
+
+#ifndef __wasm__
+static void lion_paged(struct optimizer_state *s, const struct optimizer_param *p)
+{
+    bnb(s, p, 1, false, true);
+}
+
+static void lion_8bit_paged(struct optimizer_state *s, const struct optimizer_param *p)
+{
+    bnb(s, p, 1, true, true);
+}
+
+// A fast and a slow first moment, one behind the other. SRC: bitsandbytes optim/ademamix.py,
+// AdEMAMix.init_state.
+static void ademamix(struct optimizer_state *s, const struct optimizer_param *p)
+{
+    bnb_of(s, p, 2, 2, false, false);
+}
+
+static void ademamix_8bit(struct optimizer_state *s, const struct optimizer_param *p)
+{
+    bnb_of(s, p, 2, 2, true, false);
+}
+
+static void ademamix_paged(struct optimizer_state *s, const struct optimizer_param *p)
+{
+    bnb_of(s, p, 2, 2, false, true);
+}
+
+static void ademamix_8bit_paged(struct optimizer_state *s, const struct optimizer_param *p)
+{
+    bnb_of(s, p, 2, 2, true, true);
+}
+#endif
 
 // ---- torchao -----------------------------------------------------------------------------------
 
@@ -201,13 +259,32 @@ static optimizer_fn *const optimizers[optimizer_COUNT] = {
     [OPTIMIZER_ADAMW_TORCHAO_4BIT] = torchao_4bit,
     [OPTIMIZER_LION] = lion,
     [OPTIMIZER_LION_8BIT] = lion_8bit,
+#ifndef __wasm__
+    [OPTIMIZER_LION_PAGED] = lion_paged,
+    [OPTIMIZER_LION_8BIT_PAGED] = lion_8bit_paged,
+    [OPTIMIZER_ADEMAMIX] = ademamix,
+    [OPTIMIZER_ADEMAMIX_8BIT] = ademamix_8bit,
+    [OPTIMIZER_ADEMAMIX_PAGED] = ademamix_paged,
+    [OPTIMIZER_ADEMAMIX_8BIT_PAGED] = ademamix_8bit_paged,
+    [OPTIMIZER_RMSPROP] = rmsprop,
+    [OPTIMIZER_ADAGRAD] = adagrad,
+#endif
 };
 
 // bitsandbytes' code books of states of one byte: signed, and unsigned for the second moment.
 static unsigned optimizer_books(const struct vram_config *c)
 {
-    bool two = c->optimizer == OPTIMIZER_ADAMW_8BIT || c->optimizer == OPTIMIZER_ADAMW_8BIT_PAGED;
-    return two ? 2 : c->optimizer == OPTIMIZER_LION_8BIT;
+    static const uint8_t books[optimizer_COUNT] = {
+        [OPTIMIZER_ADAMW_8BIT] = 2,
+        [OPTIMIZER_ADAMW_8BIT_PAGED] = 2,
+        [OPTIMIZER_LION_8BIT] = 1,
+#ifndef __wasm__
+        [OPTIMIZER_LION_8BIT_PAGED] = 1,
+        [OPTIMIZER_ADEMAMIX_8BIT] = 2,
+        [OPTIMIZER_ADEMAMIX_8BIT_PAGED] = 2,
+#endif
+    };
+    return books[c->optimizer];
 }
 
 void optimizer_state(struct optimizer_state *out, const struct vram_config *c,
@@ -235,5 +312,9 @@ uint64_t optimizer_tables(const struct vram_config *c, unsigned *count)
 
 bool optimizer_temps_together(const struct vram_config *c)
 {
+#ifndef __wasm__
+    if (c->optimizer == OPTIMIZER_RMSPROP || c->optimizer == OPTIMIZER_ADAGRAD)
+        return true;
+#endif
     return c->optimizer == OPTIMIZER_ADAMW_FOREACH;
 }

@@ -23,7 +23,9 @@ class ModelMismatch(ValueError):
 OPTIMIZERS = {
     "SGD": "sgd", "Adafactor": "adafactor", "Muon": "muon", "AdamW8bit": "adamw_8bit", "Adam8bit": "adamw_8bit",
     "PagedAdamW": "adamw_paged", "PagedAdamW32bit": "adamw_paged", "PagedAdamW8bit": "adamw_8bit_paged",
-    "Lion": "lion", "Lion32bit": "lion", "Lion8bit": "lion_8bit",
+    "Lion": "lion", "Lion32bit": "lion", "Lion8bit": "lion_8bit", "PagedLion": "lion_paged", "PagedLion32bit": "lion_paged",
+    "PagedLion8bit": "lion_8bit_paged", "AdEMAMix": "ademamix", "AdEMAMix32bit": "ademamix", "AdEMAMix8bit": "ademamix_8bit",
+    "PagedAdEMAMix": "ademamix_paged", "PagedAdEMAMix32bit": "ademamix_paged", "PagedAdEMAMix8bit": "ademamix_8bit_paged",
 }
 # Projections of nanoGPT and GPT-2 have no names of their own among lora_targets: fused ones are q, k and v.
 TARGETS = {"c_attn": "q+k+v", "query_key_value": "q+k+v", "qkv_proj": "q+k+v", "gate_up_proj": "gate+up"}

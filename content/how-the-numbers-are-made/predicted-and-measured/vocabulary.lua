@@ -143,6 +143,8 @@ vocabulary.optimizer = {
   {"ao 8%-bit", {optimizer = "adamw_torchao_8bit"}}, {"ao 4%-bit", {optimizer = "adamw_torchao_4bit"}},
   {"sgd", {optimizer = "sgd"}}, {"sgd momentum", {optimizer = "sgd_momentum"}}, {"adafactor", {optimizer = "adafactor"}},
   {"lion", {optimizer = "lion"}}, {"lion_32bit", {optimizer = "lion"}}, {"lion[ _]?8%-?bit", {optimizer = "lion_8bit"}}, {"muon", {optimizer = "muon"}},
+  {"paged[ _]lion", {optimizer = "lion_paged"}}, {"paged[ _]lion[ _]32bit", {optimizer = "lion_paged"}}, {"paged[ _]lion[ _]?8%-?bit", {optimizer = "lion_8bit_paged"}},
+  {"ademamix", {optimizer = "ademamix"}}, {"ademamix[ _]?8%-?bit", {optimizer = "ademamix_8bit"}}, {"rmsprop", {optimizer = "rmsprop"}}, {"adagrad", {optimizer = "adagrad"}},
   {"offloaded to the cpu", {offload_optimizer = true}},
   {"lora%-fa", {optimizer = "adamw_hf", half_trained = "lora_fa"}},   -- SRC: peft optimizers/lorafa.py, "based on adamw-hf"
 }

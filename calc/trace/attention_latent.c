@@ -44,18 +44,6 @@ static struct value latent_join(struct graph *g, struct value rest, struct value
     return out;
 }
 
-// whole[..., a:b].copy_(part). Uses whole up.
-static struct value latent_put(struct graph *g, struct value whole, struct value part)
-{
-    struct value out = whole;
-    if (graph_needs(g, whole) || graph_needs(g, part)) {
-        int32_t n = graph_node(g, NODE_COPY_SLICE, &out, part.shape);
-        graph_edge(g, n, whole);
-        graph_edge(g, n, part);
-    }
-    return out;
-}
-
 // Keys and values of every head out of the latent; the rotated key is the same for all.
 static void latent_expand(struct graph *g, struct value core, struct value turned,
                           struct value out[2])
@@ -66,8 +54,8 @@ static void latent_expand(struct graph *g, struct value core, struct value turne
     struct value all = layer_view(g, graph_copy(g, turned), NODE_REPEAT);
     all.shape = SHAPE_Q_ROT;
     struct value key = graph_make(g, OP_NEW_EMPTY, ROLE_K, PART_COPY, wide.dtype, SHAPE_Q);
-    key = latent_put(g, key, part[0]);
-    out[0] = latent_put(g, key, all);
+    key = layer_put(g, key, part[0]);
+    out[0] = layer_put(g, key, all);
     out[1] = part[1];
     graph_drop(g, all);
     graph_drop(g, part[0]);

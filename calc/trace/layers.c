@@ -114,6 +114,17 @@ struct value layer_copy(struct graph *g, struct value x)
     return out;
 }
 
+struct value layer_put(struct graph *g, struct value whole, struct value part)
+{
+    struct value out = whole;
+    if (graph_needs(g, whole) || graph_needs(g, part)) {
+        int32_t n = graph_node(g, NODE_COPY_SLICE, &out, part.shape);
+        graph_edge(g, n, whole);
+        graph_edge(g, n, part);
+    }
+    return out;
+}
+
 void layer_split2(struct graph *g, struct value x, uint8_t shape, struct value out[2])
 {
     struct value view = layer_view(g, graph_copy(g, x), NODE_SPLIT);

@@ -20,6 +20,8 @@ struct value layer_dropout(struct graph *g, struct value x,
 // (NODE_SLICE).
 struct value layer_view(struct graph *g, struct value x, enum node_kind kind);
 struct value layer_copy(struct graph *g, struct value x);  // contiguous()
+// whole[part of it] = part: whole is where it was, and is used up.
+struct value layer_put(struct graph *g, struct value whole, struct value part);
 void layer_split2(struct graph *g, struct value x, uint8_t shape, struct value out[2]);
 void layer_split3(struct graph *g, struct value x, const uint8_t shapes[3], struct value out[3]);
 

@@ -262,18 +262,6 @@ static struct value delta_faded(struct graph *g, struct value key, struct value 
     return out;
 }
 
-// core[:, :, i] = part: core is where it was. Uses core up.
-static struct value delta_put(struct graph *g, struct value core, struct value part)
-{
-    struct value out = core;
-    if (graph_needs(g, core) || graph_needs(g, part)) {
-        int32_t n = graph_node(g, NODE_COPY_SLICE, &out, part.shape);
-        graph_edge(g, n, core);
-        graph_edge(g, n, part);
-    }
-    return out;
-}
-
 // The scan's operands, what it changes, and variables of the chunk before.
 struct delta_scan {
     struct value values, keys, q, k, within, fade;
@@ -319,7 +307,7 @@ static void delta_answer(struct graph *g, struct delta_scan *s)
     graph_drop(g, pairs);
     struct value sum = layer_add(g, between, own, ROLE_DELTA);
     graph_drop(g, own);
-    s->core = delta_put(g, s->core, sum);
+    s->core = layer_put(g, s->core, sum);
     graph_drop(g, sum);
 }
 

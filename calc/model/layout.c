@@ -86,6 +86,8 @@ static uint8_t layout_adapter_shape(uint8_t weight_shape, bool output_side, uint
 #ifndef __wasm__
         [SHAPE_W_Q_GATED] = {SHAPE_A_C, SHAPE_A_Q_GATED},
         [SHAPE_W_DELTA_QKV] = {SHAPE_A_C, SHAPE_A_DELTA_QKV},
+        [SHAPE_W_DELTA_QKVZ] = {SHAPE_A_C, SHAPE_A_DELTA_QKVZ},
+        [SHAPE_W_DELTA_BA] = {SHAPE_A_C, SHAPE_A_DELTA_BA},
         [SHAPE_W_DELTA_V] = {SHAPE_A_C, SHAPE_A_DELTA_V},
         [SHAPE_W_DELTA_H] = {SHAPE_A_C, SHAPE_A_DELTA_H},
 #endif

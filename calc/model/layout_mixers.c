@@ -103,19 +103,35 @@ void layout_attention(struct layout *l, const struct model *m)
 }
 
 #ifndef __wasm__
-// SRC: transformers models/qwen3_5/modeling_qwen3_5.py, Qwen3_5GatedDeltaNet.__init__.
-static void layout_delta(struct layout *l, const struct model *m)
+// The delta rule's projections: four, or two of them by groups of heads.
+static void layout_delta_linear(struct layout *l, const struct model *m)
 {
-    bool full = m->c.lora_rank == 0;
     uint64_t c = m->c.n_embd, h = m->c.linear_num_value_heads, v = h * m->c.linear_value_head_dim;
-    uint64_t all = 2 * m->c.linear_num_key_heads * m->c.linear_key_head_dim + v;
-    const struct layout_row linear[] = {
+    uint64_t k = m->c.linear_num_key_heads * m->c.linear_key_head_dim;
+    const struct layout_row apart[] = {
         {P_DELTA_OUT, ROLE_ATTN_PROJ, PART_WEIGHT, SHAPE_W_DELTA_V, c, v},
-        {P_DELTA_QKV, ROLE_ATTN_QKV, PART_WEIGHT, SHAPE_W_DELTA_QKV, all, c},
+        {P_DELTA_QKV, ROLE_ATTN_QKV, PART_WEIGHT, SHAPE_W_DELTA_QKV, 2 * k + v, c},
         {P_DELTA_Z, ROLE_DELTA_GATE, PART_WEIGHT, SHAPE_W_DELTA_V, v, c},
         {P_DELTA_B, ROLE_DELTA_RATE, PART_WEIGHT, SHAPE_W_DELTA_H, h, c},
         {P_DELTA_A, ROLE_DELTA_DECAY, PART_WEIGHT, SHAPE_W_DELTA_H, h, c},
     };
+    const struct layout_row joined[] = {
+        {P_DELTA_QKV, ROLE_ATTN_QKV, PART_WEIGHT, SHAPE_W_DELTA_QKVZ, 2 * (k + v), c},
+        {P_DELTA_B, ROLE_DELTA_RATE, PART_WEIGHT, SHAPE_W_DELTA_BA, 2 * h, c},
+        {P_DELTA_OUT, ROLE_ATTN_PROJ, PART_WEIGHT, SHAPE_W_DELTA_V, c, v},
+    };
+    bool join = model_joins_delta(m);
+    size_t count = join ? sizeof joined / sizeof *joined : sizeof apart / sizeof *apart;
+    for (size_t i = 0; i < count; i++)
+        layout_linear(l, m, join ? joined[i] : apart[i], 0);
+}
+
+// SRC: transformers models/{qwen3_5,qwen3_next}/modeling_*.py, GatedDeltaNet.__init__.
+static void layout_delta(struct layout *l, const struct model *m)
+{
+    bool full = m->c.lora_rank == 0;
+    uint64_t h = m->c.linear_num_value_heads, all = h * m->c.linear_value_head_dim;
+    all += 2 * m->c.linear_num_key_heads * m->c.linear_key_head_dim;
     const struct layout_row own[] = {
         {P_DELTA_CONV, ROLE_DELTA_CONV, PART_WEIGHT, SHAPE_W_DELTA_CONV, all,
          m->c.linear_conv_kernel_dim},
@@ -126,8 +142,7 @@ static void layout_delta(struct layout *l, const struct model *m)
     };
     for (unsigned i = 0; i < sizeof own / sizeof *own; i++)
         layout_block(l, full, own[i]);
-    for (unsigned i = 0; i < sizeof linear / sizeof *linear; i++)
-        layout_linear(l, m, linear[i], 0);
+    layout_delta_linear(l, m);
 }
 #endif
 

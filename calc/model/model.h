@@ -180,6 +180,18 @@ static inline bool model_layer_is_delta(const struct model *m, uint64_t layer)
 #endif
 }
 
+// Whether the delta rule's projections are two. SRC: transformers
+// models/qwen3_next/modeling_qwen3_next.py, Qwen3NextGatedDeltaNet (in_proj_qkvz, in_proj_ba).
+static inline bool model_joins_delta(const struct model *m)
+{
+#ifndef __wasm__
+    return m->c.family == FAMILY_QWEN3_NEXT;
+#else
+    (void)m;
+    return false;
+#endif
+}
+
 // Width of a token's row of the embedding.
 static inline uint64_t model_embedding_width(const struct model *m)
 {

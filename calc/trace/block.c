@@ -22,7 +22,7 @@ static struct value gpt_attention(struct graph *g, struct value x)
     static const uint8_t shapes[3] = {SHAPE_Q, SHAPE_KV, SHAPE_KV};
     struct value part[3];
     struct value qkv = layer_linear(g, x, P_QKV, SHAPE_QKV);
-    layer_split3(g, qkv, shapes, part);
+    layer_split(g, qkv, 3, shapes, part);
     graph_drop(g, qkv);
     if (graph_has(g, TRAIT_CACHE_IN_TRAINING) && g->m->c.family == FAMILY_GPT_BIGCODE &&
         g->training && !g->recompute)

@@ -8,11 +8,11 @@
 #include "calc/trace/attention_eager.h"
 #include "calc/trace/attention_latent.h"
 #include "calc/trace/attention_sinks.h"
+#include "calc/trace/block_delta.h"
 #include "calc/trace/block_llama4.h"
 #include "calc/trace/block_mlp.h"
 #include "calc/trace/cache.h"
 #include "calc/trace/layers.h"
-#include "calc/trace/layers_delta.h"
 #include "calc/trace/layers_fused.h"
 #include "calc/trace/layers_llama.h"
 #include "calc/trace/layers_lora_fused.h"
@@ -196,7 +196,7 @@ static struct heads llama_project(struct graph *g, struct value x)
         struct value part[3], qkv = layer_linear(g, x, P_QKV, SHAPE_QKV);
         if (has(g, HAS_SLICED_QKV))
             return llama_slices(g, qkv);
-        layer_split3(g, qkv, shapes, part);
+        layer_split(g, qkv, 3, shapes, part);
         graph_drop(g, qkv);
         return llama_reshaped(g, part);
     }

@@ -90,7 +90,7 @@ static struct value nanotron_attention(struct graph *g, struct value x)
     static const uint8_t shapes[3] = {SHAPE_Q, SHAPE_KV, SHAPE_KV};
     struct value part[3], both[2], fused = layer_linear(g, x, P_QKV, SHAPE_QKV);
     struct value copy = permuted(g, fused, NODE_VIEW);
-    layer_split3(g, copy, shapes, part);
+    layer_split(g, copy, 3, shapes, part);
     graph_drop(g, copy);
     struct value cat = joined(g, part[1], part[2]), pair = permuted(g, cat, NODE_CLONE);
     graph_drop(g, cat);

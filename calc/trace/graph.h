@@ -22,7 +22,7 @@ enum node_kind {
 enum {
     GRAPH_SAVED = 8,
     GRAPH_EDGES = 8,
-    GRAPH_OUTPUTS = 3,
+    GRAPH_OUTPUTS = 3 + MODEL_IS_WHOLE,
     GRAPH_STASH = 5,
     GRAPH_CHOSEN = 40,  // results that selective checkpointing keeps of a block: products of all
                         // projections and of their adapters, every second one, and attention's

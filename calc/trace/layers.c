@@ -136,14 +136,15 @@ void layer_split2(struct graph *g, struct value x, uint8_t shape, struct value o
     graph_drop(g, view);
 }
 
-void layer_split3(struct graph *g, struct value x, const uint8_t shapes[3], struct value out[3])
+void layer_split(struct graph *g, struct value x, uint8_t count, const uint8_t shapes[],
+                 struct value out[])
 {
     struct value view = graph_copy(g, x);
     if (graph_needs(g, x)) {
         int32_t n = graph_node(g, NODE_SPLIT, &view, 0);
         graph_edge(g, n, x);
     }
-    for (uint8_t k = 0; k < 3; k++) {
+    for (uint8_t k = 0; k < count; k++) {
         out[k] = graph_copy(g, view);
         out[k].output = k;
         out[k].shape = shapes[k];

@@ -23,7 +23,8 @@ struct value layer_copy(struct graph *g, struct value x);  // contiguous()
 // whole[part of it] = part: whole is where it was, and is used up.
 struct value layer_put(struct graph *g, struct value whole, struct value part);
 void layer_split2(struct graph *g, struct value x, uint8_t shape, struct value out[2]);
-void layer_split3(struct graph *g, struct value x, const uint8_t shapes[3], struct value out[3]);
+void layer_split(struct graph *g, struct value x, uint8_t count, const uint8_t shapes[],
+                 struct value out[]);
 
 // The mean loss over targets; `targets` is a storage of the caller. upcast: logits.float() first.
 struct value layer_cross_entropy(struct graph *g, struct value logits, uint32_t targets,

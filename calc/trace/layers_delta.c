@@ -1,8 +1,7 @@
 // Owns the gated delta rule by single operations, as transformers has it where neither the package
 // fla nor causal_conv1d is installed. SRC: transformers 5.23
-// src/transformers/models/qwen3_5/modeling_qwen3_5.py (Qwen3_5GatedDeltaNet.forward,
-// causal_conv1d_fn, torch_chunk_gated_delta_rule, l2norm, Qwen3_5RMSNormGated); traces qwen3_5_* of
-// tests/calc/truth/frameworks.
+// src/transformers/models/qwen3_5/modeling_qwen3_5.py (torch_chunk_gated_delta_rule, l2norm);
+// traces qwen3_5_* of tests/calc/truth/frameworks.
 #ifndef __wasm__
 
 #include "calc/trace/layers_delta.h"
@@ -11,20 +10,20 @@
 #include "calc/trace/layers_llama.h"
 #include "calc/trace/linear.h"
 
-static struct value delta_unary(struct graph *g, struct value x, enum op op, enum node_kind kind,
-                                uint8_t shape, enum saves saves)
+struct value delta_unary(struct graph *g, struct value x, enum op op, enum node_kind kind,
+                         uint8_t shape, enum saves saves)
 {
     return layer_unary(g, x, op, kind, ROLE_DELTA, PART_SCALED, shape, saves);
 }
 
-static struct value delta_mul(struct graph *g, struct value a, struct value b)
+struct value delta_mul(struct graph *g, struct value a, struct value b)
 {
     return layer_mul(g, a, b, ROLE_DELTA, PART_SCALED);
 }
 
 // One name for x as it is after fn(x). Uses x up.
-static struct value delta_then(struct graph *g, struct value x, enum op op, enum node_kind kind,
-                               uint8_t shape, enum saves saves)
+struct value delta_then(struct graph *g, struct value x, enum op op, enum node_kind kind,
+                        uint8_t shape, enum saves saves)
 {
     struct value out = delta_unary(g, x, op, kind, shape, saves);
     graph_drop(g, x);
@@ -37,7 +36,7 @@ static struct value delta_exp(struct graph *g, struct value x, uint8_t shape)
 }
 
 // A view of x with another number of elements.
-static struct value delta_view(struct graph *g, struct value x, enum node_kind kind, uint8_t shape)
+struct value delta_view(struct graph *g, struct value x, enum node_kind kind, uint8_t shape)
 {
     struct value out = layer_view(g, graph_copy(g, x), kind);
     out.shape = shape;
@@ -74,7 +73,7 @@ static struct value delta_bmm(struct graph *g, struct value a, struct value b, u
 }
 
 // In float32 nothing is cast, and what is by token stays so: products make copies by head.
-static struct value delta_by_head(struct graph *g, struct value x)
+struct value delta_by_head(struct graph *g, struct value x)
 {
     bool cast = g->autocast || g->residual != DT_F32;
     return cast ? graph_copy(g, x) : layer_copy(g, x);
@@ -99,52 +98,6 @@ struct delta {
     struct value q, k, v, beta, decay;
     struct value v_beta, k_beta, decayed, total, pairs, within;
 };
-
-// silu(conv1d(x)[:, :, :seq]), whose weight is seen without its middle dimension.
-static struct value delta_convolved(struct graph *g, struct value x)
-{
-    struct value w = graph_param(g, false, P_DELTA_CONV),
-                 by = graph_weight_cast(g, false, P_DELTA_CONV, w);
-    uint32_t flat = graph_scratch(g, OP_CLONE, ROLE_DELTA_CONV, PART_COPY, x.dtype, x.shape);
-    struct value wide =
-        graph_make(g, OP_CONV, ROLE_DELTA_CONV, PART_OUTPUT, x.dtype, SHAPE_DELTA_CONV);
-    if (graph_needs(g, x) || graph_needs(g, by)) {
-        int32_t n = graph_node(g, NODE_CONV, &wide, 0);
-        graph_save(g, n, x.storage);
-        graph_save(g, n, by.storage);
-        graph_edge(g, n, x);
-        graph_edge(g, n, by);
-    }
-    tape_unref(g->t, flat);
-    struct value cut = delta_view(g, wide, NODE_SLICE, SHAPE_DELTA_QKV);
-    struct value out = layer_unary(g, cut, OP_SILU, NODE_SILU, ROLE_DELTA_CONV, PART_SCALED,
-                                   SHAPE_DELTA_QKV, SAVES_INPUT);
-    graph_drop(g, cut);
-    graph_drop(g, wide);
-    graph_drop(g, by);
-    graph_drop(g, w);
-    return out;
-}
-
-// -exp(A_log.float()) * softplus(a.float() + dt_bias)
-static struct value delta_decay(struct graph *g, struct value a)
-{
-    struct value log = graph_param(g, false, P_DELTA_LOG), bias = graph_param(g, false, P_DELTA_DT);
-    struct value factor = graph_to(g, log, DT_F32, PART_UPCAST);
-    factor = delta_then(g, factor, OP_EXP, NODE_EXP, SHAPE_DELTA_HEADS, SAVES_RESULT);
-    factor = delta_then(g, factor, OP_NEG, NODE_NEG, SHAPE_DELTA_HEADS, SAVES_NOTHING);
-    struct value wide = graph_to(g, a, DT_F32, PART_UPCAST),
-                 moved = layer_add(g, wide, bias, ROLE_DELTA_DECAY);
-    graph_drop(g, wide);
-    struct value soft =
-        delta_then(g, moved, OP_SOFTPLUS, NODE_SOFTPLUS, SHAPE_DELTA_H, SAVES_INPUT);
-    struct value out = delta_mul(g, soft, factor);
-    graph_drop(g, soft);
-    graph_drop(g, factor);
-    graph_drop(g, bias);
-    graph_drop(g, log);
-    return out;
-}
 
 // x * rsqrt((x * x).sum() + eps). Uses x up.
 static struct value delta_l2(struct graph *g, struct value x)
@@ -363,8 +316,8 @@ static struct value delta_scanned(struct graph *g, struct delta *d, struct value
     return out;
 }
 
-static struct value delta_rule(struct graph *g, const struct value part[3], struct value beta,
-                               struct value decay)
+struct value delta_rule(struct graph *g, const struct value part[3], struct value beta,
+                        struct value decay)
 {
     struct delta d = delta_open(g, part, beta, decay);
     delta_chunks(g, &d);
@@ -381,80 +334,6 @@ static struct value delta_rule(struct graph *g, const struct value part[3], stru
                                  d.decayed, d.total, d.pairs, d.within};
     for (unsigned i = 0; i < sizeof held / sizeof *held; i++)
         graph_drop(g, held[i]);
-    return out;
-}
-
-// weight * normalized x in its format, times silu(z.float()); back in x's format. Uses x up.
-static struct value delta_gated(struct graph *g, struct value x, struct value z)
-{
-    struct value w = graph_param(g, false, P_DELTA_NORM),
-                 wide = graph_to(g, x, DT_F32, PART_UPCAST);
-    struct value square = delta_unary(g, wide, OP_POW, NODE_POW, SHAPE_DELTA_V, SAVES_INPUT);
-    struct value variance = delta_then(g, square, OP_MEAN, NODE_MEAN, SHAPE_DELTA_H, SAVES_NOTHING);
-    struct value moved = delta_unary(g, variance, OP_ADD, NODE_PASS, SHAPE_DELTA_H, SAVES_NOTHING);
-    struct value factor = delta_then(g, moved, OP_RSQRT, NODE_RSQRT, SHAPE_DELTA_H, SAVES_RESULT);
-    struct value hat = delta_mul(g, wide, factor);
-    graph_drop(g, factor);
-    graph_drop(g, wide);
-    struct value low = graph_to(g, hat, x.dtype, PART_OUTPUT_CAST);
-    struct value weighted = delta_mul(g, low, w);
-    graph_drop(g, low);
-    graph_drop(g, hat);
-    struct value gate = graph_to(g, z, DT_F32, PART_UPCAST);
-    struct value open = delta_then(g, gate, OP_SILU, NODE_SILU, SHAPE_DELTA_V, SAVES_INPUT);
-    struct value product = delta_mul(g, weighted, open);
-    graph_drop(g, open);
-    graph_drop(g, weighted);
-    struct value out = graph_to(g, product, x.dtype, PART_OUTPUT_CAST);
-    graph_drop(g, product);
-    graph_drop(g, variance);
-    graph_drop(g, w);
-    graph_drop(g, x);
-    return out;
-}
-
-struct value layer_delta(struct graph *g, struct value x)
-{
-    static const uint8_t shapes[3] = {SHAPE_DELTA_K, SHAPE_DELTA_K, SHAPE_DELTA_V};
-    struct value part[3], mixed = layer_linear(g, x, P_DELTA_QKV, SHAPE_DELTA_QKV);
-    mixed = layer_view(g, mixed, NODE_VIEW);
-    struct value z = layer_linear(g, x, P_DELTA_Z, SHAPE_DELTA_V);
-    struct value b = layer_view(g, layer_linear(g, x, P_DELTA_B, SHAPE_DELTA_H), NODE_VIEW),
-                 a = layer_view(g, layer_linear(g, x, P_DELTA_A, SHAPE_DELTA_H), NODE_VIEW);
-    struct value short_range = delta_convolved(g, mixed);
-    graph_drop(g, mixed);
-    layer_split3(g, short_range, shapes, part);
-    struct value beta = delta_unary(g, b, OP_SIGMOID, NODE_SIGMOID, SHAPE_DELTA_H, SAVES_RESULT);
-    struct value decay = delta_decay(g, a);
-    struct value ruled = delta_rule(g, part, beta, decay), core = delta_by_head(g, ruled);
-    graph_drop(g, ruled);
-    core = delta_gated(g, core, z);
-    struct value out = layer_linear(g, core, P_DELTA_OUT, SHAPE_U);
-    const struct value held[] = {core,    decay,   beta, short_range, part[0],
-                                 part[1], part[2], a,    b,           z};
-    for (unsigned i = 0; i < sizeof held / sizeof *held; i++)
-        graph_drop(g, held[i]);
-    return out;
-}
-
-// query, gate = chunk(q_proj(x), 2): the gate is a copy by token. SRC: Qwen3_5Attention.forward.
-struct value layer_gated_queries(struct graph *g, struct value x, struct value *gate)
-{
-    struct value half[2], both = layer_linear(g, x, P_Q, SHAPE_Q_GATED);
-    layer_split2(g, both, SHAPE_Q, half);
-    graph_drop(g, both);
-    *gate = layer_copy(g, half[1]);
-    graph_drop(g, half[1]);
-    return half[0];
-}
-
-struct value layer_opened(struct graph *g, struct value y, struct value gate)
-{
-    struct value open = layer_unary(g, gate, OP_SIGMOID, NODE_SIGMOID, ROLE_ATTENTION, PART_SCALED,
-                                    SHAPE_Q, SAVES_RESULT);
-    struct value out = layer_mul(g, y, open, ROLE_ATTENTION, PART_OUTPUT);
-    graph_drop(g, open);
-    graph_drop(g, y);
     return out;
 }
 #endif

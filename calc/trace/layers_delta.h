@@ -1,16 +1,28 @@
-// The gated delta rule that layers of Qwen3.5 have in place of attention.
+// The gated delta rule, and operations that what is around it has, too.
 
 #ifndef CALC_LAYERS_DELTA_H
 #define CALC_LAYERS_DELTA_H
 
 #include "calc/trace/graph.h"
+#include "calc/trace/layers_llama.h"
 
-struct value layer_delta(struct graph *g, struct value x);
+// Of queries, keys and values by token.
+struct value delta_rule(struct graph *g, const struct value part[3], struct value beta,
+                        struct value decay);
 
-// Of the other layers: queries out of their projection, of which *gate gets the rest; y times the
-// gate's sigmoid, which uses y up.
-struct value layer_gated_queries(struct graph *g, struct value x, struct value *gate);
-struct value layer_opened(struct graph *g, struct value y, struct value gate);
+struct value delta_unary(struct graph *g, struct value x, enum op op, enum node_kind kind,
+                         uint8_t shape, enum saves saves);
+struct value delta_mul(struct graph *g, struct value a, struct value b);
+
+// One name for x as it is after fn(x). Uses x up.
+struct value delta_then(struct graph *g, struct value x, enum op op, enum node_kind kind,
+                        uint8_t shape, enum saves saves);
+
+// A view of x with another number of elements.
+struct value delta_view(struct graph *g, struct value x, enum node_kind kind, uint8_t shape);
+
+// In float32 nothing is cast, and what is by token stays so: products make copies by head.
+struct value delta_by_head(struct graph *g, struct value x);
 
 node_fn node_exp, node_cumsum, node_solve, node_expand, node_turned, node_delta_bmm, node_conv;
 

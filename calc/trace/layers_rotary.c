@@ -332,7 +332,7 @@ void layer_rope_open(struct graph *g)
         return;
     }
 #ifndef __wasm__
-    if (g->m->features & HAS_DELTA_RULE) {
+    if ((g->m->features & HAS_DELTA_RULE) && !model_joins_delta(g->m)) {
         rope_each(g);
         return;
     }

@@ -256,6 +256,19 @@ WIDTHS = {
                     num_attention_heads=16, num_key_value_heads=4, head_dim=256, linear_key_head_dim=128,
                     linear_value_head_dim=128, linear_num_key_heads=16, linear_num_value_heads=32,
                     linear_conv_kernel_dim=4, max_position_embeddings=262144, tie_word_embeddings=False),
+    # Qwen/Qwen3.5-35B-A3B, its language model, with 32 experts for 256 and 32,000 words
+    "qwen3_5_moe": dict(model_type="qwen3_5_moe_text", vocab_size=32000, hidden_size=2048, moe_intermediate_size=512,
+                        shared_expert_intermediate_size=512, num_experts=32, num_experts_per_tok=8,
+                        num_attention_heads=16, num_key_value_heads=2, head_dim=256, linear_key_head_dim=128,
+                        linear_value_head_dim=128, linear_num_key_heads=16, linear_num_value_heads=32,
+                        linear_conv_kernel_dim=4, max_position_embeddings=262144, tie_word_embeddings=False),
+    # Qwen/Qwen3-Next-80B-A3B-Instruct, with 32 experts for 512 and 32,000 words
+    "qwen3_next": dict(model_type="qwen3_next", vocab_size=32000, hidden_size=2048, intermediate_size=5120,
+                       moe_intermediate_size=512, shared_expert_intermediate_size=512, num_experts=32,
+                       num_experts_per_tok=10, num_attention_heads=16, num_key_value_heads=2, head_dim=256,
+                       linear_key_head_dim=128, linear_value_head_dim=128, linear_num_key_heads=16,
+                       linear_num_value_heads=32, linear_conv_kernel_dim=4, max_position_embeddings=262144,
+                       tie_word_embeddings=False),
     # google/gemma-3-4b-it, of whose rotary and window the 4b's own file says what the class does not
     "gemma3_4b": dict(model_type="gemma3", vocab_size=262208, hidden_size=2560, intermediate_size=10240,
                       num_attention_heads=8, num_key_value_heads=4, head_dim=256, max_position_embeddings=131072,

@@ -148,8 +148,9 @@ static struct vram_config engine_key(const struct model *m)
     k.seq_len = loss_is_one_chunk(m);
 #ifndef __wasm__
     if (m->features & HAS_DELTA_RULE)  // the rule goes from chunk to chunk
-        k.seq_len = 2 * ((m->c.seq_len + 63) / 64) + k.seq_len;
-    k.linear_num_key_heads = k.linear_num_value_heads = k.linear_key_head_dim = 0;
+        k.seq_len += 4 * ((m->c.seq_len + 63) / 64) + 2 * (m->c.seq_len % 64 > 0);
+    k.linear_num_key_heads = m->c.linear_num_key_heads == m->c.linear_num_value_heads;
+    k.linear_num_value_heads = k.linear_key_head_dim = 0;
     k.linear_value_head_dim = k.linear_conv_kernel_dim = 0;
 #endif
     k.batch_size = k.batch_size == 1;  // loss_transformers.c

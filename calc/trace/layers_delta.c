@@ -79,6 +79,12 @@ struct value delta_by_head(struct graph *g, struct value x)
     return cast ? graph_copy(g, x) : layer_copy(g, x);
 }
 
+// What is filled up to whole chunks is by head already.
+static struct value delta_chunks_by_head(struct graph *g, struct value x)
+{
+    return g->m->c.seq_len % 64 ? graph_copy(g, x) : delta_by_head(g, x);
+}
+
 // solve_triangular(a, b): each of a batch by pointers on the card.
 static struct value delta_solve(struct graph *g, struct value a, struct value b)
 {
@@ -117,13 +123,26 @@ static struct value delta_pad(struct graph *g, struct value x, uint8_t shape)
     return delta_unary(g, x, OP_PAD, NODE_VIEW, shape, SAVES_NOTHING);
 }
 
+// As many heads of keys as of values: none is repeated, and all lie as the convolution left them,
+// where those of one chunk need no copy.
+static bool delta_is_even(const struct graph *g)
+{
+    return g->m->c.linear_num_key_heads == g->m->c.linear_num_value_heads;
+}
+
+static struct value delta_repeated(struct graph *g, struct value x)
+{
+    if (delta_is_even(g))
+        return delta_view(g, x, NODE_VIEW, SHAPE_DELTA_Q);
+    return delta_unary(g, x, OP_CLONE, NODE_REPEAT, SHAPE_DELTA_Q, SAVES_NOTHING);
+}
+
 // Queries and keys for every head of values, all in float32 and by head, up to whole chunks.
 static struct delta delta_open(struct graph *g, const struct value part[3], struct value beta,
                                struct value decay)
 {
     struct delta d = {.decay = decay};
-    struct value q = delta_unary(g, part[0], OP_CLONE, NODE_REPEAT, SHAPE_DELTA_Q, SAVES_NOTHING),
-                 k = delta_unary(g, part[1], OP_CLONE, NODE_REPEAT, SHAPE_DELTA_Q, SAVES_NOTHING);
+    struct value q = delta_repeated(g, part[0]), k = delta_repeated(g, part[1]);
     struct value v = delta_view(g, part[2], NODE_VIEW, SHAPE_DELTA_V);
     struct value wide[4] = {
         graph_to(g, q, DT_F32, PART_UPCAST), graph_to(g, k, DT_F32, PART_UPCAST),
@@ -185,7 +204,7 @@ static struct value delta_pairs(struct graph *g, struct value total)
 // (x @ key') * pairs
 static struct value delta_within(struct graph *g, const struct delta *d, struct value x)
 {
-    struct value by[2] = {delta_by_head(g, x), delta_by_head(g, d->k)};
+    struct value by[2] = {delta_chunks_by_head(g, x), delta_chunks_by_head(g, d->k)};
     struct value raw = delta_bmm(g, by[0], by[1], SHAPE_DELTA_PAIR);
     graph_drop(g, by[0]);
     graph_drop(g, by[1]);
@@ -229,7 +248,10 @@ static struct value delta_pick(struct graph *g, struct value x, uint8_t shape)
 // Of queries and keys, as a product takes them.
 static struct value delta_pick_by_head(struct graph *g, struct value x)
 {
-    struct value part = delta_pick(g, x, SHAPE_DELTA_QC), out = delta_by_head(g, part);
+    struct value part = delta_pick(g, x, SHAPE_DELTA_QC);
+    if (delta_is_even(g))
+        return part;
+    struct value out = delta_chunks_by_head(g, part);
     graph_drop(g, part);
     return out;
 }
@@ -291,10 +313,12 @@ static struct value delta_scanned(struct graph *g, struct delta *d, struct value
     s.fresh = s.between = graph_none();
     s.q = delta_decayed(g, d->q, d->total);
     graph_drop(g, d->q);
+    bool grad = g->grad;
+    g->grad = grad && chunks > 1;  // of what changes the state
     s.k = delta_faded(g, d->k, d->total);
     struct value last = delta_view(g, d->total, NODE_SELECT, SHAPE_DELTA_CHUNKS);
     s.fade = delta_then(g, last, OP_EXP, NODE_EXP, SHAPE_DELTA_CHUNKS, SAVES_RESULT);
-    bool grad = g->grad;
+    g->grad = grad;
     for (uint64_t i = 0; i < chunks && graph_ok(g); i++) {
         delta_correct(g, &s);
         delta_answer(g, &s);

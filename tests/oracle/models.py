@@ -256,6 +256,11 @@ WIDTHS = {
                     num_attention_heads=16, num_key_value_heads=4, head_dim=256, linear_key_head_dim=128,
                     linear_value_head_dim=128, linear_num_key_heads=16, linear_num_value_heads=32,
                     linear_conv_kernel_dim=4, max_position_embeddings=262144, tie_word_embeddings=False),
+    # Qwen/Qwen3.5-0.8B, its language model, with 32,000 words: as many heads of keys as of values
+    "qwen3_5_even": dict(model_type="qwen3_5_text", vocab_size=32000, hidden_size=1024, intermediate_size=3584,
+                         num_attention_heads=8, num_key_value_heads=2, head_dim=256, linear_key_head_dim=128,
+                         linear_value_head_dim=128, linear_num_key_heads=16, linear_num_value_heads=16,
+                         linear_conv_kernel_dim=4, max_position_embeddings=262144, tie_word_embeddings=True),
     # Qwen/Qwen3.5-35B-A3B, its language model, with 32 experts for 256 and 32,000 words
     "qwen3_5_moe": dict(model_type="qwen3_5_moe_text", vocab_size=32000, hidden_size=2048, moe_intermediate_size=512,
                         shared_expert_intermediate_size=512, num_experts=32, num_experts_per_tok=8,

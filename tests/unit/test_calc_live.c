@@ -239,6 +239,32 @@ static void test_no_history(void **state)
     close_vram(v, &h);
 }
 
+// A delta rule has other operations for whole chunks, one chunk, as many heads of keys as of
+// values.
+static void test_delta_history(void **state)
+{
+    static const uint64_t lengths[] = {512, 500, 512, 512, 64}, heads[] = {32, 32, 32, 16, 16};
+    struct heap h = {0}, h2 = {0};
+    vram *v = open_vram(&h);
+    (void)state;
+    assert_int_equal(vram_set(v, "preset", "qwen3.5-9b"), VRAM_OK);
+    assert_int_equal(vram_set(v, "dtype", "float32"), VRAM_OK);
+    set_number(v, "n_layer", 4);
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        set_number(v, "seq_len", lengths[i]);
+        set_number(v, "linear_num_value_heads", heads[i]);
+        vram *fresh = open_vram(&h2);
+        vram_copy(fresh, v);
+        struct digest old = {0}, new = {0};
+        assert_int_equal(vram_trace(v, digest_event, &old), VRAM_OK);
+        assert_int_equal(vram_trace(fresh, digest_event, &new), VRAM_OK);
+        assert_int_equal(old.count, new.count);
+        assert_int_equal(vram_result(v)->peak_live.bytes, vram_result(fresh)->peak_live.bytes);
+        close_vram(fresh, &h2);
+    }
+    close_vram(v, &h);
+}
+
 // What may be asked between two traces: each leaves the engine otherwise than a run does.
 static void ask_else(vram *v, uint64_t question)
 {
@@ -331,6 +357,7 @@ int main(void)
         cmocka_unit_test(test_layers_before_units),
         cmocka_unit_test(test_ledger),
         cmocka_unit_test(test_no_history),
+        cmocka_unit_test(test_delta_history),
         cmocka_unit_test(test_trace_again),
         cmocka_unit_test(test_process_alone),
     };

@@ -275,12 +275,10 @@ static optimizer_fn *const optimizers[optimizer_COUNT] = {
 static unsigned optimizer_books(const struct vram_config *c)
 {
     static const uint8_t books[optimizer_COUNT] = {
-        [OPTIMIZER_ADAMW_8BIT] = 2,
-        [OPTIMIZER_ADAMW_8BIT_PAGED] = 2,
+        [OPTIMIZER_ADAMW_8BIT] = 2,          [OPTIMIZER_ADAMW_8BIT_PAGED] = 2,
         [OPTIMIZER_LION_8BIT] = 1,
 #ifndef __wasm__
-        [OPTIMIZER_LION_8BIT_PAGED] = 1,
-        [OPTIMIZER_ADEMAMIX_8BIT] = 2,
+        [OPTIMIZER_LION_8BIT_PAGED] = 1,     [OPTIMIZER_ADEMAMIX_8BIT] = 2,
         [OPTIMIZER_ADEMAMIX_8BIT_PAGED] = 2,
 #endif
     };

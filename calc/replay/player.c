@@ -91,9 +91,12 @@ void player_drain(struct player *p)
 // Where the card runs behind. A weight's gradient was added to its float32 sum before.
 static int player_give_back(struct player *p, uint32_t slot, const struct storage *s)
 {
+    bool collective = s->sent || s->taken;
     player_launch(p, s->sent ? PLAYER_COLLECTIVE : s->category == VRAM_CAT_GRAD);
-    return s->sent || s->taken ? player_late(p, p->slots[slot])
-                               : allocator_free(p->allocator, p->slots[slot]);
+    if (MODEL_IS_WHOLE && collective && p->queue == PLAYER_NEXT)
+        player_drain(p);
+    return collective ? player_late(p, p->slots[slot])
+                      : allocator_free(p->allocator, p->slots[slot]);
 }
 
 // What was allocated with another batch's dimensions keeps its own bytes.

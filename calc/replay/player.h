@@ -104,7 +104,8 @@ void player_rename(struct player *p, uint32_t from, uint32_t to);
 // NULLCUDA_LAG; CUDA's launch queue of 1,024 entries; pytorch
 // torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp (collective: syncStream, recordStream of what it
 // takes and fills, ncclEndEvent_; WorkNCCL::synchronizeStream).
-enum { PLAYER_COLLECTIVE = 2 * 5, PLAYER_QUEUE = 1024 };
+// PLAYER_NEXT: as a queue, what a collective has used is back with the next one and not before.
+enum { PLAYER_COLLECTIVE = 2 * 5, PLAYER_QUEUE = 1024, PLAYER_NEXT = 1 << 30 };
 
 // launches: kernels and events that the program has put into the queue of a card that runs behind.
 void player_launch(struct player *p, uint64_t launches);

@@ -58,15 +58,19 @@ static bool run_lags(const struct vram_config *c)
            (MODEL_IS_WHOLE || c->pipeline_parallel == 1);
 }
 
-// How far. A pipeline over several nodes took the same time for a micro-batch of 1 and of 32
-// sequences in the measured runs: the program was the slower one. There a collective is done when
-// the next one is launched, and not before.
+// How far. nanotron's launcher for several nodes has PyTorch check each collective: the program
+// waits for all of the group before it launches one, and longer the larger the group is. By then
+// the card is past the one before. The published throughput of pipelines over several nodes is that
+// of such runs: a micro-batch of 1 and of 32 sequences take the same time there; on one node, and
+// without a pipeline, not. SRC: nanotron examples/mamba/run_multinode.sh
+// (TORCH_DISTRIBUTED_DEBUG=DETAIL), pytorch torch/csrc/distributed/c10d/ProcessGroupWrapper.cpp
+// (runCollectiveChecks: monitoredBarrier, CollectiveFingerPrint::verify).
 enum { RUN_NODE = 8 };  // GPUs
 
 static uint64_t run_queue(const struct vram_config *c)
 {
     uint64_t gpus = c->n_gpu * c->tensor_parallel * c->pipeline_parallel;
-    return MODEL_IS_WHOLE && c->pipeline_parallel > 1 && gpus > RUN_NODE ? PLAYER_COLLECTIVE
+    return MODEL_IS_WHOLE && c->pipeline_parallel > 1 && gpus > RUN_NODE ? PLAYER_NEXT
                                                                          : PLAYER_QUEUE;
 }
 

@@ -138,7 +138,24 @@ static bool message_is_config(const struct cli_run *r)
     return r->message && r->line->file_count <= 1 && cli_is_log(r->message);
 }
 
-static int read_files(struct cli_run *r)
+// What files depend on and have themselves is read before each of them, too: a framework's version
+// decides about its defaults, the number of GPUs is compared with DeepSpeed's train_batch_size, and
+// "auto" there is what the words say where no trainer's file does.
+static int set_early(const struct cli_run *r, bool (*skip)(const struct cli_word *))
+{
+    static const char *const keys[] = {"framework_version", "n_gpu", "batch_size",
+                                       "gradient_accumulation_steps", "dtype", "parallel"};
+    int rc = CLI_OK;
+    for (size_t i = 0; i < r->line->pair_count && rc == CLI_OK; i++) {
+        const struct cli_word *pair = &r->line->pairs[i];
+        for (size_t k = 0; k < sizeof keys / sizeof *keys && rc == CLI_OK; k++)
+            if (cli_is_key(pair, keys[k]) && !(skip && skip(pair)))
+                rc = set_pair(r, pair);
+    }
+    return rc;
+}
+
+static int read_files(struct cli_run *r, bool (*skip)(const struct cli_word *))
 {
     bool skips = r->message || r->snapshot || r->line->command == COMMAND_SOLVE;
     size_t first = skips && r->line->file_count ? 1 : 0;
@@ -146,20 +163,21 @@ static int read_files(struct cli_run *r)
     if (message_is_config(r))
         vram_parse(r->v, VRAM_KIND_LOG, r->message->text, r->message->len, r->message->name, NULL,
                    NULL);
-    for (size_t i = first; i < r->line->file_count && rc == CLI_OK; i++)
-        rc = cli_configure(r->v, &r->texts, r->line->files[i].text, r->line->option[OPTION_KIND]);
+    for (size_t i = first; i < r->line->file_count && rc == CLI_OK; i++) {
+        rc = set_early(r, skip);
+        if (rc == CLI_OK)
+            rc = cli_configure(r->v, &r->texts, r->line->files[i].text,
+                               r->line->option[OPTION_KIND]);
+    }
     return rc;
 }
 
 // Whether a word is read in a round. mode first, because a preset and nanoGPT's defaults look at
 // it; then presets; after the files the other words, so that what is said last and most directly
-// wins. What files depend on and have themselves is read before them, too: a framework's version
-// decides about its defaults, the number of GPUs is compared with DeepSpeed's train_batch_size.
+// wins.
 static bool is_read(const struct cli_word *pair, int round)
 {
-    int turn = cli_is_key(pair, "mode") ? 0 : cli_is_key(pair, "preset") ? 1 : 2;
-    bool early = cli_is_key(pair, "framework_version") || cli_is_key(pair, "n_gpu");
-    return turn == round || (early && round == 1);
+    return round == (cli_is_key(pair, "mode") ? 0 : cli_is_key(pair, "preset") ? 1 : 2);
 }
 
 static int configure(struct cli_run *r, bool (*skip)(const struct cli_word *))
@@ -173,7 +191,7 @@ static int configure(struct cli_run *r, bool (*skip)(const struct cli_word *))
                 rc = set_pair(r, pair);
         }
         if (round == 1 && rc == CLI_OK)
-            rc = read_files(r);
+            rc = read_files(r, skip);
     }
     if (rc == CLI_OK && line->option[OPTION_GPU] &&
         vram_set(r->v, "gpu", line->option[OPTION_GPU]) != VRAM_OK) {

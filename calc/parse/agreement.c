@@ -1,5 +1,6 @@
-// Owns the comparison of a DeepSpeed file with the trainer's before it. SRC: transformers
-// integrations/deepspeed.py, HfTrainerDeepSpeedConfig.trainer_config_process and fill_match.
+// Owns the comparison of a DeepSpeed file with the trainer's before it, and what "auto" is in one.
+// SRC: transformers integrations/deepspeed.py, HfTrainerDeepSpeedConfig.trainer_config_process and
+// fill_match.
 
 #include "calc/parse/agreement.h"
 
@@ -7,7 +8,7 @@
 #include "calc/parse/lookup.h"
 #include "calc/parse/pairs.h"
 
-enum { MIXED_BFLOAT16 = 2, MIXED_FLOAT16 };  // of facts.def
+enum { MIXED_NONE = 1, MIXED_BFLOAT16, MIXED_FLOAT16 };  // of facts.def
 
 // What both files say: DeepSpeed's key, the trainer's name for it.
 enum agreement { MICRO, ACCUMULATION, BATCH, CLIPPING, BF16, FP16, AGREEMENTS };
@@ -117,3 +118,57 @@ int check_agreement(struct parse *p)
     parse_rewind(p);
     return rc;
 }
+
+// ---- "auto" ----------------------------------------------------------------------------------
+
+#ifdef __wasm__
+bool auto_is_said(struct parse *p, const char *target)
+{
+    (void)target;
+    return p->v->facts.trainer != 0;  // the page has no words beside a file
+}
+
+int auto_alone(struct parse *p, const char *target, const struct entry *e)
+{
+    (void)target;
+    return err_set(&p->v->err, MESSAGE_auto_alone, e->value_pos, NO_FIELD,
+                   ARGS(arg_part("key", e->key.at, e->key.len)));
+}
+#else
+// The field that says what the trainer's file would have said.
+static int field_of_target(const char *target)
+{
+    size_t n = text_len(target);
+    return text_equal(target, n, "@mixed")        ? FIELD_dtype
+           : text_equal(target, n, "@zero_stage") ? FIELD_parallel
+                                                  : config_field(target, n);
+}
+
+// Fields that words have set say it as well.
+bool auto_is_said(struct parse *p, const char *target)
+{
+    int field = field_of_target(target);
+    if (p->v->facts.trainer)
+        return true;
+    if (field < 0 || !p->v->places[field].line)
+        return false;
+    struct span format = span_of(vram_field_at(FIELD_dtype)->values[p->v->config.dtype]);
+    if (field == FIELD_dtype)
+        p->v->facts.mixed = span_starts(format, "bfloat16")  ? MIXED_BFLOAT16
+                            : span_starts(format, "float16") ? MIXED_FLOAT16
+                                                             : MIXED_NONE;
+    return true;
+}
+
+int auto_alone(struct parse *p, const char *target, const struct entry *e)
+{
+    int field = field_of_target(target);
+    const char *value = field == FIELD_dtype      ? "bfloat16_deepspeed"
+                        : field == FIELD_parallel ? "zero3"
+                                                  : "1";
+    return err_set(&p->v->err, MESSAGE_auto_unsaid, e->value_pos, NO_FIELD,
+                   ARGS(arg_part("key", e->key.at, e->key.len),
+                        arg_text("word", vram_field_at((size_t)field)->key),
+                        arg_text("value", value)));
+}
+#endif

@@ -9,4 +9,11 @@
 // with one.
 int check_agreement(struct parse *p);
 
+// Whether something said before what "auto" for a target of the table stands for: the trainer's
+// file, or words.
+bool auto_is_said(struct parse *p, const char *target);
+
+// Records that nothing did.
+int auto_alone(struct parse *p, const char *target, const struct entry *e);
+
 #endif

@@ -299,13 +299,6 @@ static void conclude_form(struct parse *p)
     if (c->parallel != PARALLEL_FSDP || !scheme_many(c))
         c->float8_all_gather = 0;  // there is nothing to gather
     conclude_compile(p);
-    if (c->compile || c->checkpointing == CHECKPOINTING_SELECTIVE)
-        return;  // these know what they are under FSDP
-    bool fsdp = scheme_divides_weights(c) && c->parallel != PARALLEL_ZERO3;
-    if (!c->use_reentrant && c->checkpointing && fsdp) {
-        note(p, MESSAGE_reentrant_assumed);
-        c->use_reentrant = 1;
-    }
 }
 
 int conclude(struct parse *p)

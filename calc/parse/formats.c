@@ -147,7 +147,8 @@ static struct args about(const struct entry *e, struct arg room[2])
 }
 
 // The signs of a map that stand for no value. Returns false for a value.
-static bool read_sign(struct parse *p, const struct entry *e, struct span to, int *rc)
+static bool read_sign(struct parse *p, const struct key *k, const struct entry *e, struct span to,
+                      int *rc)
 {
     struct arg room[2];
     *rc = VRAM_OK;
@@ -164,8 +165,8 @@ static bool read_sign(struct parse *p, const struct entry *e, struct span to, in
         *rc = err_set(&p->v->err, MESSAGE_not_modelled, e->value_pos, NO_FIELD, about(e, room));
     else if (!span_is(to, "@"))
         return false;
-    else if (!p->v->facts.trainer)
-        *rc = err_set(&p->v->err, MESSAGE_auto_alone, e->value_pos, NO_FIELD, about(e, room));
+    else if (!auto_is_said(p, k->target))
+        *rc = auto_alone(p, k->target, e);
     return true;
 }
 
@@ -202,7 +203,7 @@ static int read_key(struct parse *p, const struct key *k, const struct entry *e)
         return act(p, k, e);
     if (!map_value(k->map, e->value, &to))
         return bad_word(p, e, k->map);
-    if (read_sign(p, e, to, &rc) || k->target[0] == '-')
+    if (read_sign(p, k, e, to, &rc) || k->target[0] == '-')
         return rc;
     if (k->target[0] == '@')
         return set_fact(p, e, k->target + 1, to);

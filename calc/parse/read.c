@@ -48,8 +48,10 @@ static int run_parser(struct parse *p, enum vram_kind kind)
         rc = handle_no_memory(v);
     if (rc != VRAM_OK)
         parse_report(p);
-    if (!err_is_set(&v->err) && !err_is_set(&p->first))
+    if (!err_is_set(&v->err) && !err_is_set(&p->first)) {
+        v->facts.read = 1;
         return VRAM_OK;
+    }
     if (!err_is_set(&v->err))
         message_copy(&v->err, &p->first.out);
     v->config = before;

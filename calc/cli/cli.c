@@ -143,7 +143,7 @@ static bool message_is_config(const struct cli_run *r)
 // "auto" there is what the words say where no trainer's file does.
 static int set_early(const struct cli_run *r, bool (*skip)(const struct cli_word *))
 {
-    static const char *const keys[] = {"framework_version", "n_gpu", "batch_size",
+    static const char *const keys[] = {"framework_version",           "n_gpu", "batch_size",
                                        "gradient_accumulation_steps", "dtype", "parallel"};
     int rc = CLI_OK;
     for (size_t i = 0; i < r->line->pair_count && rc == CLI_OK; i++) {

@@ -120,15 +120,56 @@ static bool drop_ending(const char *name, size_t *len, uint8_t *stored)
     return false;
 }
 
-const struct vram_preset *preset_of_id(struct span id, uint8_t *stored)
+#ifdef __wasm__
+static struct span last_name(struct span id)
 {
-    char name[96];
-    size_t len, slash;
-    *stored = QUANTIZATION_NONE;
+    size_t slash;
     while (id.len > 0 && id.at[id.len - 1] == '/')
         id.len--;
     while ((slash = span_find(id, "/")) < id.len)
         id = span_skip(id, slash + 1);
+    return id;
+}
+#else
+// Folders within a model's own: of the Hub's cache ("models--Qwen--Qwen2.5-7B/snapshots/d14914...",
+// a revision), of a run's output and of Meta's files.
+static bool is_within(struct span name)
+{
+    size_t hex = 0;
+    for (; hex < name.len; hex++)
+        if (!(name.at[hex] >= '0' && name.at[hex] <= '9') &&
+            !(name.at[hex] >= 'a' && name.at[hex] <= 'f'))
+            break;
+    return (name.len >= 7 && hex == name.len) || span_is(name, "snapshots") ||
+           span_is(name, "original") || span_starts(name, "checkpoint-");
+}
+
+// The last name of an id or a path, of Windows too, that is a model's.
+static struct span last_name(struct span id)
+{
+    for (;;) {
+        size_t at = id.len;
+        while (at > 0 && id.at[at - 1] != '/' && id.at[at - 1] != '\\')
+            at--;
+        struct span name = span_skip(id, at);
+        if (at == 0 || (name.len > 0 && !is_within(name))) {
+            size_t dashes;
+            bool cached = span_starts(name, "models--");
+            while (cached && (dashes = span_find(name, "--")) < name.len)
+                name = span_skip(name, dashes + 2);
+            return name;
+        }
+        id.len = at - 1;
+    }
+}
+#endif
+
+const struct vram_preset *preset_of_id(struct span id, uint8_t *stored)
+{
+    char name[96];
+    size_t len;
+    *stored = QUANTIZATION_NONE;
+    id = last_name(id);
     if (span_starts(id, "Meta-"))
         id = span_skip(id, 5);
     if (!letters(id, name, &len))

@@ -2,7 +2,9 @@
 
 #include "calc/parse/model_by_name.h"
 
+#include "calc/base/mem.h"
 #include "calc/model/preset_ids.h"
+#include "calc/parse/lookup.h"
 
 // Whether a preset's model is another one than that of the configuration. Its vocabulary may have
 // been extended.
@@ -29,6 +31,30 @@ static bool is_other_model(const struct parse *p, const struct vram_preset *pres
     return false;
 }
 
+// adapter_config.json knows nothing of the run: without a trainer's file it is a preset's, but for
+// what has been said.
+static int run_of_adapter(struct parse *p, const char *run)
+{
+#ifdef __wasm__
+    (void)p, (void)run;
+    return VRAM_OK;  // the page's form has a run of its own
+#else
+    struct vram *v = p->v;
+    struct vram_config before = v->config;
+    struct handle_place said[CONFIG_FIELD_COUNT];
+    if (v->facts.trainer || !pair_find(p, "peft_type"))
+        return VRAM_OK;
+    mem_copy(said, v->places, sizeof said);
+    int rc = handle_imply(v, run);
+    for (size_t i = 0; i < CONFIG_FIELD_COUNT; i++)
+        if (said[i].line) {
+            config_put(&v->config, i, config_get(&before, i));
+            v->places[i] = said[i];
+        }
+    return rc;
+#endif
+}
+
 int model_by_name(struct parse *p, const struct entry *e)
 {
     uint8_t stored;
@@ -47,6 +73,7 @@ int model_by_name(struct parse *p, const struct entry *e)
     message_list_add(&p->v->notes, MESSAGE_model_by_name, ABOUT("family"),
                      ARGS(model, arg_text("preset", preset->name)));
     int rc = parse_model_fields(p, preset->fields);
+    rc = rc ? rc : run_of_adapter(p, preset->run);
     if (rc == VRAM_OK && p->v->config.quantization == QUANTIZATION_NONE)
         p->v->config.quantization = stored;
     return rc;

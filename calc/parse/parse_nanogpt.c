@@ -132,7 +132,34 @@ static struct span assigned(char buf[PY_NUMBER], const struct py_value *v, struc
     return value.len == 0 ? torch_name(source) : value;
 }
 
-int parse_assignment(struct parse *p, struct span key, struct span expression)
+// A number, a text, a list: what a setting is set to, and no part of a program.
+static bool is_setting(const struct py_value *v, struct span source)
+{
+    return v->kind != PY_UNKNOWN ||
+           (source.len > 0 && (source.at[0] == '[' || source.at[0] == '{' || source.at[0] == '('));
+}
+
+// A key that a copy of nanoGPT has for itself is read over, as a key that no table of another
+// format knows. One letter wrong stays an error, as does a value that our word of the name has not.
+static int own_setting(struct parse *p, const struct entry *e, int rc)
+{
+    const struct vram_message *m = &p->v->err.out;
+    bool other = span_is(e->key, "mode") && rc == VRAM_EVALUE;  // ours is none of nanoGPT's
+    for (size_t i = 0; i < m->arg_count; i++)
+        if (span_is(span_of(m->args[i].name), "near") &&
+            parse_is_slip(e->key, span_of(m->args[i].text)))
+            return rc;
+    if (rc != VRAM_EKEY && !other)
+        return rc;
+    message_clear(&p->v->err);
+    parse_warn(
+        p, MESSAGE_key_unknown, e->key_pos,
+        ARGS(arg_part("key", e->key.at, e->key.len), arg_text("format", "nanoGPT's settings")));
+    return VRAM_OK;
+}
+
+// own: a copy of nanoGPT may have keys of its own.
+static int assign(struct parse *p, struct span key, struct span expression, bool own)
 {
     char buf[PY_NUMBER];
     struct py_value v;
@@ -154,12 +181,19 @@ int parse_assignment(struct parse *p, struct span key, struct span expression)
     struct entry e = {key, value, parse_at(p, key.at), parse_at(p, expression.at)};
     int rc = span_is(key, "init_from") && v.kind == PY_STR ? start_from(p, value)
                                                            : parse_set_entry(p, &e);
+    if (rc != VRAM_OK && own && is_setting(&v, source))
+        rc = own_setting(p, &e, rc);
     if (rc == VRAM_OK && span_is(key, "dataset") && span_is(value, "shakespeare_char")) {
         message_list_add(&p->v->notes, MESSAGE_shakespeare_char, ABOUT("vocab_size"), NO_ARGS);
         p->v->config.vocab_size = 65;
     }
     finish_line(p, at);
     return rc;
+}
+
+int parse_assignment(struct parse *p, struct span key, struct span expression)
+{
+    return assign(p, key, expression, false);
 }
 
 // Words that begin a statement which sets nothing.
@@ -215,7 +249,7 @@ static int read_line(struct parse *p, struct span line, bool *stop)
         return unreadable(p, line.at, MESSAGE_no_assignment);
     // train.py's own line after its settings; what follows is the program
     *stop = span_is(key, "config_keys");
-    return *stop ? VRAM_OK : parse_assignment(p, key, expression);
+    return *stop ? VRAM_OK : assign(p, key, expression, true);
 }
 
 // `if torch.cuda.is_available():` and a field below it: whether it holds is not known here.

@@ -74,8 +74,13 @@ static int expression(struct calls *c, struct span *text, char buf[PY_NUMBER])
     blank(c);
     const char *start = c->at;
     c->at = py_eval(&names, true, start, c->end, &v, &error);
-    if (error.at)
+    if (error.at && error.open)
         return fail(c, error.at, error.id);
+    if (error.at) {  // a lambda, an operator that is not known: no literal
+        c->at = python_over_value(start, c->end);
+        *text = span_of(PAIRS_NOT_LITERAL);
+        return VRAM_OK;
+    }
     struct span source = span_trim((struct span){start, (size_t)(c->at - start)});
     *text = py_text(buf, &v, source);
     if (text->len && v.of.len)
@@ -102,25 +107,13 @@ static int argument(struct calls *c, struct span name, const char *name_at, int 
 static bool skip_quiet(struct calls *c);
 static size_t bracket(char c, size_t depth);
 
-// To behind the bracket that is open at c->at, over all that is in it.
-static void leave(struct calls *c)
-{
-    for (size_t depth = 1; c->at < c->end && depth > 0;) {
-        if (skip_quiet(c))
-            continue;
-        depth += *c->at == '(' || *c->at == '[' || *c->at == '{';
-        depth -= *c->at == ')' || *c->at == ']' || *c->at == '}';
-        c->at++;
-    }
-}
-
 // After an item: is there one more? A comprehension is left, and *known is false then.
 static bool more_items(struct calls *c, char close, bool *known)
 {
     if (take(c, ',') || c->at == c->end || *c->at == close)
         return true;
     *known = false;
-    leave(c);
+    c->at = python_over_rest(c->at, c->end);
     return false;
 }
 
@@ -134,10 +127,10 @@ static int dictionary(struct calls *c, int depth)
     while (rc == VRAM_OK && known && !take(c, '}')) {
         blank(c);
         const char *key_at = c->at;
+        if (c->at == c->end)
+            return fail(c, c->at, MESSAGE_open_bracket);
         rc = expression(c, &key, buf);
-        if (rc == VRAM_OK && !take(c, ':'))
-            rc = fail(c, c->at, MESSAGE_value_unreadable);
-        if (rc == VRAM_OK)
+        if (rc == VRAM_OK && take(c, ':'))
             rc = argument(c, key, key_at, depth + 1);
         if (rc == VRAM_OK && !more_items(c, '}', &known))
             pairs_add(c->out, span_of(PAIRS_NOT_LITERAL), place(c, key_at), place(c, key_at));
@@ -203,6 +196,10 @@ static int argument(struct calls *c, struct span name, const char *name_at, int 
         rc = list(c, &text);
     else if (rc == VRAM_OK && !list_by_name(c, &text))
         rc = expression(c, &text, buf);
+    blank(c);
+    const char *behind = tree ? c->at : python_over_more(c->at, c->end);
+    text = behind > c->at ? span_of(PAIRS_NOT_LITERAL) : text;
+    c->at = behind;
     if (rc == VRAM_OK && !tree)
         pairs_add(c->out, text, place(c, name_at), place(c, start));
     if (before != SIZE_MAX)
@@ -232,13 +229,15 @@ static struct span argument_name(struct calls *c)
 static int spread(struct calls *c, const char *stars)
 {
     struct python_members m = {.names = &c->names};
-    const char *end = python_members(&m, c->at, c->end);
+    const char *end = python_members(&m, c->at, c->end), *all = c->end;
     int rc = 0;
     for (size_t i = 0; rc == VRAM_OK && i < m.count; i++) {
         const struct python_member *one = m.at + i;
         size_t first = c->out->count;
         c->at = one->value_at;
+        c->end = one->end;
         rc = argument(c, one->key, one->key_at, 0);
+        c->end = all;
         blank(c);
         for (; rc == VRAM_OK && c->at < one->end && first < c->out->count; first++)
             c->out->at[first].value = PAIRS_NOT_LITERAL;
@@ -269,8 +268,9 @@ static int arguments(struct calls *c, const struct python_call *call)
         c->spread = c->spread || (name.len == 0 && !spreads && take(c, '*'));
         if (!spreads)
             rc = argument(c, name.len ? name : (struct span){"_", 1}, name_at, 0);
-        if (rc == VRAM_OK && !take(c, ',') && c->at < c->end && *c->at != ')')
-            rc = fail(c, c->at, MESSAGE_value_goes_on);
+        if (rc == VRAM_OK)
+            c->at = python_over_value(c->at, c->end);
+        take(c, ',');
     }
     return rc;
 }

@@ -71,6 +71,36 @@ const char *python_over_quiet(const char *at, const char *end)
     return end - at > n ? at + n : end;
 }
 
+const char *python_over_value(const char *at, const char *end)
+{
+    struct span rest = {at, (size_t)(end - at)};
+    bool names = span_starts(rest, "lambda ");  // up to its colon, with commas between them
+    for (size_t depth = 0; at < end;) {
+        const char *behind = python_over_quiet(at, end);
+        bool closes = *at == ')' || *at == ']' || *at == '}';
+        names = names && (depth > 0 || *at != ':');
+        if (depth == 0 && (closes || (*at == ',' && !names)))
+            return at;
+        depth += *at == '(' || *at == '[' || *at == '{';
+        depth -= closes;
+        at = behind > at ? behind : at + 1;
+    }
+    return at;
+}
+
+const char *python_over_more(const char *at, const char *end)
+{
+    struct span rest = {at, (size_t)(end - at)};
+    return span_starts(rest, "for ") ? at : python_over_value(at, end);
+}
+
+const char *python_over_rest(const char *at, const char *end)
+{
+    while ((at = python_over_value(at, end)) < end && *at == ',')
+        at++;
+    return at < end ? at + 1 : end;
+}
+
 // ---- where calls are -------------------------------------------------------------------------
 
 // Does `name(` stand at `at`? It may be a part of a longer name's end only where it has a point in

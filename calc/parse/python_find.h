@@ -37,4 +37,13 @@ bool python_is_name_byte(char c);
 // Behind the string or the comment that begins at a place; the place itself where none does.
 const char *python_over_quiet(const char *at, const char *end);
 
+// From within a value: to the comma or the bracket that ends it.
+const char *python_over_value(const char *at, const char *end);
+
+// Behind what stands after a value and is not of it, "[1] if a else []"; a comprehension is none.
+const char *python_over_more(const char *at, const char *end);
+
+// From within brackets: behind the one that closes them.
+const char *python_over_rest(const char *at, const char *end);
+
 #endif

@@ -176,7 +176,9 @@ static void test_nanogpt_specials(void **state)
 static void test_nanogpt_refusals(void **state)
 {
     (void)state;
-    assert_bad(VRAM_KIND_NANOGPT, "x = 1\nbatch_sizee = 12\n", VRAM_EKEY, 1, 1, "unknown key 'x'");
+    assert_bad(VRAM_KIND_NANOGPT, "x = 1\nbatch_sizee = 12\n", VRAM_EKEY, 2, 1,
+               "did you mean 'batch_size'");
+    assert_bad(VRAM_KIND_NANOGPT, "x = start(1)\n", VRAM_EKEY, 1, 1, "unknown key 'x'");
     assert_bad(VRAM_KIND_NANOGPT, "batch_sizee = 12\n", VRAM_EKEY, 1, 1,
                "did you mean 'batch_size'");
     assert_bad(VRAM_KIND_NANOGPT, "batch_size = len(data)\n", VRAM_EPARSE, 1, 14,

@@ -57,12 +57,6 @@ int cli_deliver(const struct cli_run *r)
 
 // ---- errors ------------------------------------------------------------------------------------
 
-bool cli_is_key(const struct cli_word *pair, const char *key)
-{
-    size_t n = strlen(key);
-    return strncmp(pair->text, key, n) == 0 && pair->text[n] == '=';
-}
-
 static int exit_of(enum vram_code code)
 {
     switch (code) {
@@ -77,27 +71,13 @@ static int exit_of(enum vram_code code)
     }
 }
 
-// The last word that sets a field, under its key or another of its names; NULL if none does.
-static const struct cli_word *word_of(const struct cli_line *line, const char *field)
-{
-    const struct vram_field *wanted = field ? vram_field_find(field) : NULL;
-    for (size_t i = line->pair_count; wanted && i-- > 0;) {
-        char key[48];
-        const char *text = line->pairs[i].text;
-        snprintf(key, sizeof key, "%.*s", (int)strcspn(text, "="), text);
-        if (vram_field_find(key) == wanted)
-            return &line->pairs[i];
-    }
-    return NULL;
-}
-
 // The library's last error, at the word or the line of a file that it is about.
 int cli_fail(const struct cli_run *r)
 {
     const struct vram_message *m = vram_error(r->v);
     bool whole =
         m->code == VRAM_EMODEL || m->code == VRAM_EUNSUPPORTED || m->code == VRAM_EOVERFLOW;
-    const struct cli_word *word = whole && m->line == 0 ? word_of(r->line, m->field) : NULL;
+    const struct cli_word *word = whole && m->line == 0 ? cli_word_of(r->line, m->field) : NULL;
     if (word) {
         cli_complain(r->line, word->index, 0, m->text);
         return CLI_INPUT;
@@ -117,18 +97,6 @@ static int finish(const struct cli_run *r, int code, enum vram_answer answer)
 
 // ---- configuration -----------------------------------------------------------------------------
 
-static int set_pair(const struct cli_run *r, const struct cli_word *pair)
-{
-    const char *eq = strchr(pair->text, '=');
-    size_t key = (size_t)(eq - pair->text);
-    if (vram_set_n(r->v, pair->text, key, eq + 1, strlen(eq + 1)) == VRAM_OK)
-        return CLI_OK;
-    const struct vram_message *m = vram_error(r->v);
-    size_t word = strlen(r->line->argv[pair->index]) - strlen(pair->text);  // "--" before it
-    cli_complain(r->line, pair->index, word + (m->code == VRAM_EKEY ? 0 : key + 1), m->text);
-    return CLI_USAGE;
-}
-
 // A log that ends in an out-of-memory message tells the configuration too, if nothing else does.
 static bool message_is_config(const struct cli_run *r)
 {
@@ -136,23 +104,6 @@ static bool message_is_config(const struct cli_run *r)
         if (cli_is_key(&r->line->pairs[i], "preset"))
             return false;
     return r->message && r->line->file_count <= 1 && cli_is_log(r->message);
-}
-
-// What files depend on and have themselves is read before each of them, too: a framework's version
-// decides about its defaults, the number of GPUs is compared with DeepSpeed's train_batch_size, and
-// "auto" there is what the words say where no trainer's file does.
-static int set_early(const struct cli_run *r, bool (*skip)(const struct cli_word *))
-{
-    static const char *const keys[] = {"framework_version",           "n_gpu", "batch_size",
-                                       "gradient_accumulation_steps", "dtype", "parallel"};
-    int rc = CLI_OK;
-    for (size_t i = 0; i < r->line->pair_count && rc == CLI_OK; i++) {
-        const struct cli_word *pair = &r->line->pairs[i];
-        for (size_t k = 0; k < sizeof keys / sizeof *keys && rc == CLI_OK; k++)
-            if (cli_is_key(pair, keys[k]) && !(skip && skip(pair)))
-                rc = set_pair(r, pair);
-    }
-    return rc;
 }
 
 static int read_files(struct cli_run *r, bool (*skip)(const struct cli_word *))
@@ -164,7 +115,7 @@ static int read_files(struct cli_run *r, bool (*skip)(const struct cli_word *))
         vram_parse(r->v, VRAM_KIND_LOG, r->message->text, r->message->len, r->message->name, NULL,
                    NULL);
     for (size_t i = first; i < r->line->file_count && rc == CLI_OK; i++) {
-        rc = set_early(r, skip);
+        rc = cli_set_early(r, skip);
         if (rc == CLI_OK)
             rc = cli_configure(r->v, &r->texts, r->line->files[i].text,
                                r->line->option[OPTION_KIND]);
@@ -188,7 +139,7 @@ static int configure(struct cli_run *r, bool (*skip)(const struct cli_word *))
         for (size_t i = 0; i < line->pair_count && rc == CLI_OK; i++) {
             const struct cli_word *pair = &line->pairs[i];
             if (is_read(pair, round) && !(skip && skip(pair)))
-                rc = set_pair(r, pair);
+                rc = cli_set_pair(r, pair);
         }
         if (round == 1 && rc == CLI_OK)
             rc = read_files(r, skip);

@@ -19,6 +19,14 @@ struct cli_run {
 // Is the pair's key this one?
 bool cli_is_key(const struct cli_word *pair, const char *key);
 
+// The last word that sets a field, under its key or another of its names; NULL if none does.
+const struct cli_word *cli_word_of(const struct cli_line *line, const char *field);
+
+// Sets what a word says, or what the words that files depend on say, but for those to skip (NULL:
+// none). Return an exit code.
+int cli_set_pair(const struct cli_run *r, const struct cli_word *pair);
+int cli_set_early(const struct cli_run *r, bool (*skip)(const struct cli_word *));
+
 // Writes the library's text where it is wanted. Returns an exit code.
 int cli_deliver(const struct cli_run *r);
 

@@ -9,6 +9,7 @@
 #include "calc/model/framework.h"
 #include "calc/model/model_make.h"
 #include "calc/model/precision.h"
+#include "calc/model/scheme.h"
 #include "calc/model/stage.h"
 #include "calc/replay/engine.h"
 #include "calc/replay/live.h"
@@ -97,7 +98,7 @@ static int run_into_allocator(struct vram *v, struct engine *e, struct player *p
         return err_set(&v->err, MESSAGE_allocator_refuses, NO_POS, NO_FIELD, NO_ARGS);
     rc = run_player(v, e, p);
     p->allocator = &e->allocator;
-    p->streams = e->graph.gathered;
+    p->streams = scheme_divides_weights(&e->model.c);
     p->lags = run_lags(&e->model.c);
     if (MODEL_IS_WHOLE)
         p->queue = run_queue(&e->model.c);

@@ -98,11 +98,32 @@ static void test_resumed(void **state)
     close_vram(v, &h);
 }
 
+// A handle that comes back to a kind of model, whose tapes it still has, answers as at first.
+static void test_come_back(void **state)
+{
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    uint64_t seed = 31;
+    (void)state;
+    for (int i = 0; i < 200; i++) {
+        set_random(v, &seed);
+        set_number(v, "n_gpu", 4);
+        set_any(v, &seed, "parallel");
+        uint64_t parallel = v->config.parallel, first = process_of(v, 0);
+        set_any(v, &seed, "parallel");
+        process_of(v, 0);
+        set_number(v, "parallel", parallel);
+        assert_int_equal(process_of(v, 0), first);
+    }
+    close_vram(v, &h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_passes_made),
         cmocka_unit_test(test_resumed),
+        cmocka_unit_test(test_come_back),
     };
     return cmocka_run_group_tests_name("calc_shared", tests, NULL, NULL);
 }

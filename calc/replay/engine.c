@@ -17,6 +17,8 @@ static void engine_free(void *ptr)
         reel_free(&e->sets[i / ENGINE_REELS].reels[i % ENGINE_REELS]);
     if (MODEL_IS_WHOLE && e->resume.ptr)
         e->resume.free(e->resume.ptr);
+    if (MODEL_IS_WHOLE)
+        stretch_scratch_free(&e->stretching, mem);
     graph_free(&e->graph);
     allocator_done(&e->allocator);
     mem_arena_free(&e->names);
@@ -313,6 +315,15 @@ int engine_take_evaluation(struct engine *e, bool begins)
         e->batch_size = c->batch_size;
     c->batch_size = batch;
     return engine_take_length(e, c->seq_lens ? config_longest(c) : c->seq_len);
+}
+
+int engine_stretch(struct engine *e)
+{
+    int rc = VRAM_OK;
+    for (unsigned i = 0; i < ENGINE_REELS && rc == VRAM_OK; i++)
+        if (engine_uses(&e->model, i))
+            rc = stretches_make(&e->reels[i], e->dims.card.workspace, &e->stretching);
+    return rc;
 }
 
 // What live_peak knows of an evaluation between steps.

@@ -87,6 +87,7 @@ struct engine {
     struct mem_arena segments_arena;
     char segments_phase[TRACE_PHASE_TEXT];
     bool has_segments;
+    struct stretch_scratch stretching;  // stretch.h
 };
 
 // The engine of a handle, made at the first call; NULL: out of memory (recorded as an error).
@@ -109,6 +110,9 @@ int engine_take_longest(struct engine *e);
 // Sizes of everything for a batch of the evaluation between steps, or for a step's again. Errors:
 // as above.
 int engine_take_evaluation(struct engine *e, bool begins);
+
+// Stretches of all reels of the model. Errors: VRAM_ENOMEM.
+int engine_stretch(struct engine *e);
 
 uint32_t engine_micro_steps(const struct model *m);  // that are run: at most two kinds exist
 

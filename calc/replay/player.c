@@ -4,6 +4,7 @@
 
 #include "calc/model/framework.h"
 #include "calc/replay/allocator_lean.h"
+#include "calc/replay/player_turn.h"
 
 void player_init(struct player *p, const struct model *m)
 {
@@ -99,13 +100,6 @@ static int player_give_back(struct player *p, uint32_t slot, const struct storag
                       : allocator_free(p->allocator, p->slots[slot]);
 }
 
-// What was allocated with another batch's dimensions keeps its own bytes.
-static void player_hold(struct player *p, uint32_t slot, uint64_t bytes)
-{
-    if (p->held && slot < player_lasting(p->m))
-        p->held[slot] = bytes;
-}
-
 void player_rename(struct player *p, uint32_t from, uint32_t to)
 {
     p->slots[to] = p->slots[from];
@@ -195,8 +189,7 @@ int player_within(struct player *p, const struct storage *s, uint64_t bytes, int
     return player_told(p, VRAM_OK, s, bytes, layer, block);
 }
 
-// cuBLAS keeps its workspace for ever: only the first product of a thread allocates it.
-static int player_workspace(struct player *p, uint32_t slot)
+int player_workspace(struct player *p, uint32_t slot)
 {
     static const struct storage workspace = {
         .name = NAME(CUBLAS, WORKSPACE), .op = OP_CUBLAS, .category = VRAM_CAT_WORKSPACE};
@@ -217,30 +210,6 @@ static int32_t player_layer(const struct reel *r, const struct tape_segment *seg
     return (int32_t)tape_stack_layer(&r->stack, unit, s->sub);
 }
 
-// A segment as it is played for one unit of the model, or the part of it from one instruction to
-// another.
-struct player_turn {
-    const struct reel *r;
-    const struct tape_segment *segment;
-    uint32_t from, to;
-    int64_t real;                    // the unit
-    uint32_t begin[2 * REEL_UNITS];  // where a part of the slots begins
-};
-
-static uint32_t player_slot(const struct player_turn *t, uint32_t operand)
-{
-    const struct reel_place *at = &t->r->places[operand];
-    return t->begin[at->part] + at->base;
-}
-
-// Follows a MOVE, which is two words.
-static void player_move(struct player *p, const struct player_turn *t, const uint32_t *code)
-{
-    uint32_t to = player_slot(t, code[1] >> 2);
-    p->slots[to] = p->slots[player_slot(t, code[0] >> 2)];
-    player_hold(p, to, reel_request(t->r, code[0] >> 2)->bytes);
-}
-
 static int player_do(struct player *p, const struct player_turn *t, uint32_t code)
 {
     const struct storage *s = &t->r->tape.storages[code >> 2];
@@ -253,7 +222,7 @@ static int player_do(struct player *p, const struct player_turn *t, uint32_t cod
 
 static int player_each(struct player *p, const struct player_turn *t)
 {
-    const uint32_t *code = t->r->tape.code;
+    const uint32_t *code = t->code;
     int rc = VRAM_OK;
     for (uint32_t i = t->from; i < t->to && rc == VRAM_OK; i++) {
         uint32_t kind = code[i] & 3;
@@ -270,7 +239,7 @@ static int player_each(struct player *p, const struct player_turn *t)
 // For a sink that adds up alone.
 static int player_sums(struct player *p, const struct player_turn *t)
 {
-    const uint32_t *code = t->r->tape.code;
+    const uint32_t *code = t->code;
     int rc = VRAM_OK;
     for (uint32_t i = t->from; i < t->to && rc == VRAM_OK; i++) {
         uint32_t operand = code[i] >> 2, kind = code[i] & 3;
@@ -301,55 +270,11 @@ static void player_count(struct player *p, const struct player_turn *t, uint32_t
         p->live += bytes;
 }
 
-// player_plain where nothing is asked for but what is reserved.
-POOL_HOT int player_lean_loop(struct player *p, const struct player_turn *t, bool expands,
-                              bool streams)
-{
-    const uint32_t *code = t->r->tape.code;
-    struct allocator *a = p->allocator;
-    int rc = VRAM_OK;
-    for (uint32_t i = t->from, end = t->to; i < end && rc == VRAM_OK; i++) {
-        uint32_t operand = code[i] >> 2, kind = code[i] & 3;
-        if (kind == TAPE_FREE) {
-            uint32_t block = p->slots[player_slot(t, operand)];
-            if (!lean_free(a, streams, block))
-                rc = allocator_free(a, block);
-        } else if (kind == TAPE_MOVE) {
-            player_move(p, t, &code[i++]);
-        } else if (kind == TAPE_WORKSPACE) {
-            rc = player_workspace(p, operand);
-        } else {
-            uint32_t stream = streams ? t->r->tape.storages[operand].stream : 0;
-            if (streams)
-                allocator_stream(a, stream);
-            if (i + 1 < end && code[i + 1] == (operand << 2 | TAPE_FREE)) {
-                if (expands || !lean_lends(a, stream, reel_request(t->r, operand)))
-                    rc = allocator_borrow(a, reel_request(t->r, operand));
-                i++;
-                continue;
-            }
-            uint32_t *block = &p->slots[player_slot(t, operand)];
-            if (!lean_take(a, expands, stream, reel_request(t->r, operand), block))
-                rc = allocator_take(a, reel_request(t->r, operand), block);
-        }
-    }
-    return rc;
-}
-
-// The loop with virtual segments and without them, with several streams and with one.
-static int player_lean(struct player *p, const struct player_turn *t)
-{
-    bool expands = !p->allocator->plain;
-    if (p->streams)
-        return expands ? player_lean_loop(p, t, true, true) : player_lean_loop(p, t, false, true);
-    return expands ? player_lean_loop(p, t, true, false) : player_lean_loop(p, t, false, false);
-}
-
 // What most replays come to: one stream, batches of one length, a card that keeps up, and no one
 // who looks on. An allocation whose free is next needs no slot.
 static int player_plain(struct player *p, const struct player_turn *t)
 {
-    const uint32_t *code = t->r->tape.code;
+    const uint32_t *code = t->code;
     int rc = VRAM_OK;
     for (uint32_t i = t->from, end = t->to; i < end && rc == VRAM_OK; i++) {
         uint32_t operand = code[i] >> 2, kind = code[i] & 3;
@@ -383,7 +308,12 @@ static struct player_turn player_turn(const struct player *p, const struct reel 
     bool folded = r->tape.repeats;
     uint32_t shift = folded && seg->unit >= 0 ? (uint32_t)(real - seg->unit) : 0;
     uint32_t last = folded && seg->unit < 0 ? r->stack.units - 3 : shift;
-    struct player_turn t = {.r = r, .segment = seg, .from = seg->begin, .real = real};
+    struct player_turn t = {.r = r,
+                            .segment = seg,
+                            .code = r->tape.code,
+                            .from = seg->begin,
+                            .to = seg->end,
+                            .real = real};
     for (unsigned in_lane = 0; in_lane < 2; in_lane++) {
         uint32_t *begin = t.begin + in_lane * REEL_UNITS, base = in_lane ? p->tape_base : 0;
         begin[REEL_OUTSIDE] = base;
@@ -411,24 +341,54 @@ static int player_part_of_segment(struct player *p, const struct player_turn *t)
 }
 
 // A first pass has nothing of an earlier one to free.
+static int player_first(struct player *p, struct player_turn *t)
+{
+    const struct reel *r = t->r;
+    int rc = VRAM_OK;
+    for (size_t i = 0; i < r->earlier_count && rc == VRAM_OK; i++) {
+        uint32_t at = r->earlier[i].code;
+        if (at < t->from || at >= t->to)
+            continue;
+        uint32_t end = t->to;
+        t->to = at;
+        rc = player_part_of_segment(p, t);
+        t->from = at + 1;
+        t->to = end;
+    }
+    return rc == VRAM_OK ? player_part_of_segment(p, t) : rc;
+}
+
+// Whether a segment has nothing that a first pass leaves out, and its reel has stretches.
+static bool player_has_stretches(const struct player *p, const struct player_turn *t)
+{
+    const struct reel *r = t->r;
+    if (!MODEL_IS_WHOLE || p->turns >= p->by_pools || !r->stretches.made)
+        return false;
+    for (size_t i = 0; p->first && i < r->earlier_count; i++)
+        if (r->earlier[i].code >= t->from && r->earlier[i].code < t->to)
+            return false;
+    return true;
+}
+
+// After a turn of a lean replay.
+static int player_weigh(struct player *p)
+{
+    uint64_t reserved = p->allocator->stats.reserved.now;
+    if (MODEL_IS_WHOLE) {
+        p->turns++;
+        p->over = !p->over && p->most && reserved > p->most ? p->turns : p->over;
+    }
+    return p->enough && reserved >= p->enough ? VRAM_ENOFIT : VRAM_OK;
+}
+
 static int player_segment(struct player *p, const struct reel *r, const struct tape_segment *seg,
                           int64_t real)
 {
     struct player_turn t = player_turn(p, r, seg, real);
-    int rc = VRAM_OK;
-    for (size_t i = 0; p->first && i < r->earlier_count && rc == VRAM_OK; i++) {
-        uint32_t at = r->earlier[i].code;
-        if (at < t.from || at >= seg->end)
-            continue;
-        t.to = at;
-        rc = player_part_of_segment(p, &t);
-        t.from = at + 1;
-    }
-    t.to = seg->end;
-    if (rc == VRAM_OK)
-        rc = player_part_of_segment(p, &t);
-    return rc == VRAM_OK && p->enough && p->allocator->stats.reserved.now >= p->enough ? VRAM_ENOFIT
-                                                                                       : rc;
+    int rc = player_has_stretches(p, &t) ? player_by_pools(p, &t)
+             : p->first                  ? player_first(p, &t)
+                                         : player_part_of_segment(p, &t);
+    return rc == VRAM_OK && (p->enough || (MODEL_IS_WHOLE && p->lean)) ? player_weigh(p) : rc;
 }
 
 void player_end_phase(struct player *p)

@@ -23,6 +23,8 @@ void reel_free(struct reel *r)
     mem_free(mem, r->changes, r->changes_cap * sizeof *r->changes);
     mem_free(mem, r->ends, r->ends_cap * sizeof *r->ends);
     mem_free(mem, r->earlier, r->earlier_cap * sizeof *r->earlier);
+    if (MODEL_IS_WHOLE)
+        stretches_free(&r->stretches, mem);
     tape_free(&r->tape);
     reel_init(r, mem);
 }
@@ -189,7 +191,7 @@ static int reel_choose(struct reel *r, struct graph *g, const struct model *m)
 int reel_record(struct reel *r, struct graph *g, const struct model *m, const struct pass *p)
 {
     r->pass = *p;
-    r->placed = false;
+    r->placed = r->stretches.made = false;
     int rc = reel_choose(r, g, m);
     return rc == VRAM_OK ? reel_condense(r) : rc;
 }
@@ -211,7 +213,7 @@ int reel_again(struct reel *r, const struct reel *first, const struct pass *p, b
         return r->tape.failed ? VRAM_ENOMEM : VRAM_OK;
     r->pass = *p;
     r->stack = first->stack;
-    r->placed = r->failed = false;
+    r->placed = r->failed = r->stretches.made = false;
     int rc = reel_copy_saved(r, first);
     return rc == VRAM_OK ? reel_condense(r) : rc;
 }
@@ -267,12 +269,22 @@ static bool reel_can_be_summed(const struct reel *r, const struct reel_sizes *si
     return size_ok(total);
 }
 
+// Stretches are those of the sizes before.
+static void reel_ask(struct reel *r, struct reel_kind *k, uint64_t bytes,
+                     const struct allocator_config *config)
+{
+    uint64_t before = k->request.rounded;
+    allocator_request(config, bytes, &k->request);
+    if (MODEL_IS_WHOLE)
+        r->stretches.made &= k->request.rounded == before;
+}
+
 int reel_fit(struct reel *r, const struct reel_sizes *sizes, const struct allocator_config *config)
 {
     int rc = r->placed ? VRAM_OK : reel_put_in_places(r);
     for (size_t i = 0; i < r->kind_count && rc == VRAM_OK; i++) {
         struct reel_kind *k = &r->kinds[i];
-        allocator_request(config, reel_bytes(sizes, k->shape, k->dtype), &k->request);
+        reel_ask(r, k, reel_bytes(sizes, k->shape, k->dtype), config);
     }
     return rc != VRAM_OK || reel_can_be_summed(r, sizes) ? rc : VRAM_EOVERFLOW;
 }
@@ -281,7 +293,7 @@ void reel_fit_next(struct reel *r, uint64_t bytes, const struct allocator_config
 {
     for (size_t i = 0; i < r->kind_count; i++)
         if (r->kinds[i].fetched)
-            allocator_request(config, bytes, &r->kinds[i].request);
+            reel_ask(r, &r->kinds[i], bytes, config);
 }
 
 static struct reel_rise reel_rise_on(struct reel_rise rise, const uint16_t *at, const uint16_t *end,

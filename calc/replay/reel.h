@@ -5,6 +5,7 @@
 #define CALC_REEL_H
 
 #include "calc/replay/allocator.h"
+#include "calc/replay/stretch.h"
 #include "calc/trace/pass.h"
 #include "calc/trace/tape.h"
 
@@ -55,7 +56,8 @@ struct reel {
     struct tape_stack stack;  // of the model
     bool whole;  // record every layer, for tests: what is repeated must equal what is written out
     bool failed;
-    bool placed;  // kinds and places are there: the first reel_fit makes them
+    bool placed;                 // kinds and places are there: the first reel_fit makes them
+    struct stretches stretches;  // none in the page
 };
 
 void reel_init(struct reel *r, const struct vram_mem *mem);

@@ -11,6 +11,7 @@ struct resume_start {
     uint32_t *slots;
     size_t slot_count, slots_cap;
     uint32_t workspaces;
+    uint64_t turns;
 };
 
 struct resume {
@@ -66,6 +67,14 @@ static struct vram_config resume_key(const struct engine *e)
     return key;
 }
 
+// What has not come to the end of its device is the same on each that has as much.
+static bool resume_has_room(const struct allocator *start, uint64_t device_bytes)
+{
+    const struct allocator_stats *s = &start->stats;
+    return start->config.device_bytes == device_bytes ||
+           (!s->retries && !s->ooms && (!device_bytes || s->reserved.peak <= device_bytes));
+}
+
 static struct resume_start *resume_find(const struct engine *e, const struct player *p)
 {
     struct resume *r = e->resume.ptr;
@@ -73,7 +82,7 @@ static struct resume_start *resume_find(const struct engine *e, const struct pla
     for (unsigned i = 0; i < RESUME_STARTS; i++) {
         struct resume_start *s = &r->starts[i];
         if (s->used && s->config.gpu == key.gpu && config_same(&s->config, &key) &&
-            s->allocator.config.device_bytes == p->allocator->config.device_bytes &&
+            resume_has_room(&s->allocator, p->allocator->config.device_bytes) &&
             s->slot_count == player_slots(p))
             return s;
     }
@@ -83,12 +92,19 @@ static struct resume_start *resume_find(const struct engine *e, const struct pla
 int resume_take(struct engine *e, struct player *p, bool *taken)
 {
     struct resume_start *s = resume_serves(e, p) ? resume_find(e, p) : NULL;
-    int rc = s ? allocator_copy(p->allocator, &s->allocator) : VRAM_OK;
-    *taken = s && rc == VRAM_OK;
-    if (!*taken)
+    *taken = false;
+    if (!s)
+        return VRAM_OK;
+    uint64_t device_bytes = p->allocator->config.device_bytes;
+    int rc = allocator_copy(p->allocator, &s->allocator);
+    p->allocator->config.device_bytes = device_bytes;
+    if (rc != VRAM_OK)
         return rc;
+    *taken = true;
     mem_copy(p->slots, s->slots, s->slot_count * sizeof *s->slots);
     p->workspaces = s->workspaces;
+    p->turns = s->turns;
+    p->over = p->most && s->allocator.stats.reserved.peak > p->most;
     s->used = ++((struct resume *)e->resume.ptr)->uses;
     return VRAM_OK;
 }
@@ -117,6 +133,7 @@ static int resume_fill(struct resume_start *s, const struct player *p)
     s->slot_count = count;
     mem_copy(s->slots, p->slots, count * sizeof *s->slots);
     s->workspaces = p->workspaces;
+    s->turns = p->turns;
     return VRAM_OK;
 }
 

@@ -122,18 +122,37 @@ int run_again(struct vram *v, struct engine *e, const struct player_watch *watch
     return rc == VRAM_OK ? schedule_play(e, &p, e->player.iterations) : rc;
 }
 
-// lean: only what the allocator reserves, up to `enough` bytes reserved. VRAM_ENOFIT: they are, or
-// the room is too small.
-static int run_replay(struct vram *v, struct engine *e, bool lean, uint64_t enough)
+// lean: only what the allocator reserves, up to `enough` bytes reserved. by_pools, most: player.h.
+struct run_way {
+    bool lean;
+    uint64_t enough, by_pools, most;
+};
+
+static int run_prepare(struct vram *v, struct engine *e, const struct run_way *way)
 {
-    int rc = run_into_allocator(v, e, &e->player);
+    struct player *p = &e->player;
+    int rc = run_into_allocator(v, e, p);
     if (rc != VRAM_OK)
         return rc;
-    e->player.lean = lean;
-    e->player.enough = enough;
+    p->lean = way->lean;
+    p->enough = way->enough;
+    if (!MODEL_IS_WHOLE)
+        return VRAM_OK;
+    p->by_pools = way->by_pools;
+    p->most = way->most;
+    rc = p->by_pools ? engine_stretch(e) : VRAM_OK;
+    return rc == VRAM_OK ? rc : handle_failed(v, rc);
+}
+
+// VRAM_ENOFIT: as much as is enough is reserved, or the room is too small.
+static int run_replay(struct vram *v, struct engine *e, const struct run_way *way)
+{
+    int rc = run_prepare(v, e, way);
+    if (rc != VRAM_OK)
+        return rc;
     rc = schedule_play(e, &e->player,
                        e->model.c.mode == MODE_REFERENCE ? 2 * run_round(&e->model.c) : 0);
-    if (rc == VRAM_OK && enough && e->allocator.stats.reserved.peak >= enough)
+    if (rc == VRAM_OK && way->enough && e->allocator.stats.reserved.peak >= way->enough)
         rc = VRAM_ENOFIT;
     if (rc == VRAM_EOVERFLOW)
         return err_set(&v->err, MESSAGE_sum_too_large, NO_POS, NO_FIELD, NO_ARGS);
@@ -141,15 +160,45 @@ static int run_replay(struct vram *v, struct engine *e, bool lean, uint64_t enou
 }
 
 // As much as the card has, then without an end: what a run that does not fit would take.
-static int run_in_room(struct vram *v, struct engine *e, bool lean, uint64_t enough)
+static int run_in_room(struct vram *v, struct engine *e, const struct run_way *way)
 {
     e->room = run_room(&v->config);
-    int rc = run_replay(v, e, lean, enough);
+    int rc = run_replay(v, e, way);
     bool full = rc == VRAM_ENOFIT && e->allocator.stats.ooms;
-    if (!full || (enough && enough <= e->room + 1))
+    if (!full || (way->enough && way->enough <= e->room + 1))
         return rc;
     e->room = 0;
-    return run_replay(v, e, lean, enough);
+    return run_replay(v, e, way);
+}
+
+// Whether the pools of a run have nothing in common but the device.
+static bool run_splits(const struct engine *e)
+{
+    const struct vram_config *c = &e->model.c;
+    return !c->expandable_segments && !c->max_split_size_mb && !c->seq_lens &&
+           !scheme_divides_weights(c) && !run_lags(c);
+}
+
+// The same of a lean run whose pools have nothing in common but the device: without an end first,
+// pool by pool. What takes no more than the card has is the same there; what takes more is so up to
+// the turn that does.
+static int run_by_pools(struct vram *v, struct engine *e, uint64_t enough)
+{
+    uint64_t room = run_room(&v->config);
+    e->room = 0;
+    int endless = run_replay(v, e, &(struct run_way){true, enough, UINT64_MAX, room});
+    struct allocator_stats stats = e->allocator.stats;
+    if (endless != VRAM_OK && endless != VRAM_ENOFIT)
+        return endless;
+    if (!room || stats.reserved.peak <= room)
+        return endless;
+    e->room = room;
+    int within = run_replay(v, e, &(struct run_way){true, enough, e->player.over - 1, 0});
+    bool full = within == VRAM_ENOFIT && e->allocator.stats.ooms;
+    if (!full || (enough && enough <= room + 1))
+        return within;
+    e->allocator.stats = stats;
+    return endless;
 }
 
 // The whole run of one stage of a pipeline, or of the model.
@@ -160,7 +209,10 @@ static int run_stage(struct vram *v, struct engine *e, uint64_t stage, bool lean
     uint64_t paged = rc == VRAM_OK ? e->state.paged_bytes : 0;  // on the card, too
     if (enough)
         enough = enough > paged ? enough - paged : 1;
-    return rc == VRAM_OK ? run_in_room(v, e, lean, enough) : rc;
+    if (rc == VRAM_OK && MODEL_IS_WHOLE && lean && run_splits(e))
+        return run_by_pools(v, e, enough);
+    return rc == VRAM_OK ? run_in_room(v, e, &(struct run_way){.lean = lean, .enough = enough})
+                         : rc;
 }
 
 // Two rounds of the lengths, without an allocator: each step has come after the one before it.

@@ -118,12 +118,58 @@ static void test_come_back(void **state)
     close_vram(v, &h);
 }
 
+// A configuration by chance on a card about as large as what it takes. False: it has no run.
+static bool set_tight(vram *v, uint64_t *seed)
+{
+    set_random(v, seed);
+    set_number(v, "batch_size", between(seed, 1, 64));
+    if (vram_run(v) != VRAM_OK)
+        return false;
+    const struct vram_result *r = vram_result(v);
+    uint64_t holes = (r->peak_reserved.bytes - r->peak_allocated.bytes) >> 20;
+    set_number(v, "gpu_memory", (r->process.bytes >> 20) + 2 - between(seed, 0, holes + 2));
+    return true;
+}
+
+// Whether a run stays within a card is found pool by pool as it is in order, event by event.
+static void test_by_pools(void **state)
+{
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    uint64_t seed = 29, passed = 0, over = 0, again = 0;
+    (void)state;
+    run_resumes(v, true);
+    for (int i = 0; i < 1500; i++) {
+        struct vram_figure process;
+        uint64_t retries;
+        if (i % 3 == 0 && !set_tight(v, &seed))
+            continue;
+        set_any(v, &seed, "optimizer");
+        if (vram_run(v) != VRAM_OK)
+            continue;
+        uint64_t bytes = vram_result(v)->process.bytes, tries = vram_result(v)->alloc_retries;
+        assert_int_equal(run_process(v, 0, &process, &retries), VRAM_OK);
+        if (process.bytes != bytes || retries != tries)
+            fail_msg("run %d: %llu, %llu; in order %llu, %llu", i,
+                     (unsigned long long)process.bytes, (unsigned long long)retries,
+                     (unsigned long long)bytes, (unsigned long long)tries);
+        passed += engine_in(v)->player.passed;
+        over += engine_in(v)->room > 0;
+        again += tries > 0;
+    }
+    printf("%llu stretches passed over; %llu runs over the card's memory, %llu of them fit in it\n",
+           (unsigned long long)passed, (unsigned long long)over, (unsigned long long)again);
+    assert_true(passed > 10000 && over > 200 && again > 20);
+    close_vram(v, &h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_passes_made),
         cmocka_unit_test(test_resumed),
         cmocka_unit_test(test_come_back),
+        cmocka_unit_test(test_by_pools),
     };
     return cmocka_run_group_tests_name("calc_shared", tests, NULL, NULL);
 }

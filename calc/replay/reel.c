@@ -113,18 +113,25 @@ static int reel_condense(struct reel *r)
     return ok ? VRAM_OK : VRAM_ENOMEM;
 }
 
+// A kind of storages more. Errors: r->failed.
+static uint16_t reel_new_kind(struct reel *r, const struct storage *s, bool fetched)
+{
+    r->failed |= !reel_grow(r, &r->kinds, &r->kinds_cap, r->kind_count + 1, sizeof *r->kinds);
+    if (r->failed)
+        return 0;
+    r->kinds[r->kind_count++] =
+        (struct reel_kind){.shape = s->shape, .dtype = s->dtype, .fetched = fetched};
+    return (uint16_t)r->kind_count;
+}
+
 // The kind of a storage; known: those that there are, by shape, format and whether it is fetched,
 // one more than their number. Errors: r->failed.
-static uint16_t reel_kind(struct reel *r, const struct storage *s, uint16_t *known)
+static inline uint16_t reel_kind(struct reel *r, const struct storage *s, uint16_t *known)
 {
     bool fetched = s->op == OP_X || s->op == OP_Y;
     uint16_t *kind = &known[(s->shape * DT_COUNT + s->dtype) * 2 + fetched];
-    if (*kind == 0 && reel_grow(r, &r->kinds, &r->kinds_cap, r->kind_count + 1, sizeof *r->kinds)) {
-        r->kinds[r->kind_count++] =
-            (struct reel_kind){.shape = s->shape, .dtype = s->dtype, .fetched = fetched};
-        *kind = (uint16_t)r->kind_count;
-    }
-    r->failed |= *kind == 0;
+    if (*kind == 0)
+        *kind = reel_new_kind(r, s, fetched);
     return (uint16_t)(*kind - 1);
 }
 
@@ -133,18 +140,33 @@ uint32_t reel_step(const struct reel *r, bool in_lane)
     return in_lane ? r->tape.slots_unit : r->tape.stack.period * LAYOUT_BLOCK_NUMBERS;
 }
 
-static struct reel_place reel_place(const struct reel *r, const struct storage *s, uint16_t kind)
+// Where the slots of what lies before the units begin, and those of the first unit; beyond tapes,
+// in a lane.
+struct reel_begins {
+    uint32_t lead[2], units[2], step[2];
+};
+
+static struct reel_begins reel_begins(const struct reel *r)
 {
     const struct tape *t = &r->tape;
-    bool in_lane = s->home != HOME_PERSIST;
+    uint32_t lasting = SLOT_COUNT + t->stack.lead * LAYOUT_BLOCK_NUMBERS;
+    return (struct reel_begins){{SLOT_COUNT, t->slots_global},
+                                {lasting, (uint32_t)t->slots_global + t->slots_lead},
+                                {reel_step(r, false), reel_step(r, true)}};
+}
+
+static inline struct reel_place reel_place(const struct reel *r, const struct reel_begins *b,
+                                           const struct storage *s, uint16_t kind)
+{
+    unsigned in_lane = s->home != HOME_PERSIST;
     struct reel_place at = {s->slot, kind, (uint16_t)(in_lane * REEL_UNITS + REEL_OUTSIDE)};
     if (s->unit < 0)
         return at;
-    at.base += in_lane ? t->slots_global : SLOT_COUNT;
-    if ((uint32_t)s->unit == t->stack.units)
+    if ((uint32_t)s->unit == r->tape.stack.units) {
+        at.base += b->lead[in_lane];
         return at;
-    at.base += in_lane ? t->slots_lead : t->stack.lead * LAYOUT_BLOCK_NUMBERS;
-    at.base += (uint32_t)s->unit * reel_step(r, in_lane);
+    }
+    at.base += b->units[in_lane] + (uint32_t)s->unit * b->step[in_lane];
     at.part = (uint16_t)(in_lane * REEL_UNITS + (s->unit == 2 ? REEL_LAST : REEL_UNIT));
     return at;
 }
@@ -152,12 +174,13 @@ static struct reel_place reel_place(const struct reel *r, const struct storage *
 static int reel_put_in_places(struct reel *r)
 {
     uint16_t known[SHAPE_COUNT * DT_COUNT * 2] = {0};
+    struct reel_begins begins = reel_begins(r);
     r->kind_count = 0;
     r->failed = !reel_grow(r, &r->places, &r->places_cap, r->tape.count, sizeof *r->places);
-    for (size_t i = 1; i < r->tape.count && !r->failed; i++) {
-        const struct storage *s = &r->tape.storages[i];
+    const struct storage *s = r->tape.storages + 1;
+    for (size_t i = 1; i < r->tape.count && !r->failed; i++, s++) {
         uint16_t kind = reel_kind(r, s, known);
-        r->places[i] = reel_place(r, s, kind);
+        r->places[i] = reel_place(r, &begins, s, kind);
         if (!r->failed && s->home < HOME_NONE)
             r->kinds[kind].times[s->unit == 1]++;
     }

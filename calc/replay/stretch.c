@@ -7,7 +7,7 @@
 #include "calc/replay/reel.h"
 
 // A stretch ends where no temporary is left and it has had as many.
-enum { STRETCH_TEMPORARIES = 8 };
+enum { STRETCH_TEMPORARIES = 24 };
 
 enum { MARK_SMALL = 1, MARK_TEMPORARY = 2, MARK_ALLOCATES = 4 };
 

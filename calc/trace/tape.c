@@ -275,6 +275,8 @@ static bool tape_units_alike(const struct tape *t)
 // Nothing of what lies before the units goes in a segment, which would be played several times.
 static bool tape_keeps_off(const struct tape *t, const struct tape_segment *s)
 {
+    if (TAPE_LOOKS && !t->stack.lead)
+        return true;
     for (uint32_t i = s->begin; i < s->end; i++)
         if ((t->code[i] & 3) != TAPE_WORKSPACE &&
             t->storages[t->code[i] >> 2].unit == (int32_t)t->stack.units)

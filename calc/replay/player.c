@@ -92,12 +92,11 @@ void player_drain(struct player *p)
 // Where the card runs behind. A weight's gradient was added to its float32 sum before.
 static int player_give_back(struct player *p, uint32_t slot, const struct storage *s)
 {
-    bool collective = s->sent || s->taken;
     player_launch(p, s->sent ? PLAYER_COLLECTIVE : s->category == VRAM_CAT_GRAD);
-    if (MODEL_IS_WHOLE && collective && p->queue == PLAYER_NEXT)
+    if (MODEL_IS_WHOLE && p->queue == PLAYER_NEXT && (s->sent || s->taken))
         player_drain(p);
-    return collective ? player_late(p, p->slots[slot])
-                      : allocator_free(p->allocator, p->slots[slot]);
+    return s->sent || s->taken ? player_late(p, p->slots[slot])
+                               : allocator_free(p->allocator, p->slots[slot]);
 }
 
 void player_rename(struct player *p, uint32_t from, uint32_t to)

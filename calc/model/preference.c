@@ -7,6 +7,7 @@
 #include "calc/model/family.h"
 #include "calc/model/framework.h"
 #include "calc/model/model_limits.h"
+#include "calc/model/scheme.h"
 
 bool preference_is(const struct vram_config *c)
 {
@@ -51,7 +52,7 @@ void preference_resolve(struct vram_config *c)
 
 static bool preference_alone(const struct vram_config *c)
 {
-    return c->parallel <= PARALLEL_DDP && c->tensor_parallel == 1 && c->pipeline_parallel == 1 &&
+    return !scheme_divides_weights(c) && c->tensor_parallel == 1 && c->pipeline_parallel == 1 &&
            c->context_parallel == 1;
 }
 

@@ -63,6 +63,13 @@ static bool quantization_widens(const struct vram_config *c, const struct layout
     return quantization_prepared(c) && !(end && c->prepare_kbit == PREPARE_KBIT_TRL);
 }
 
+// DeepSpeed's engine casts the whole model, adapters too. SRC: deepspeed runtime/engine.py,
+// _configure_distributed_model; trace llama_dpo_zero2_lora.
+static bool quantization_casts_all(const struct vram_config *c)
+{
+    return c->dtype == DTYPE_BFLOAT16_DEEPSPEED || c->dtype == DTYPE_FLOAT16_DEEPSPEED;
+}
+
 // SRC: peft src/peft/tuners/tuners_utils.py, cast_adapter_dtype; src/peft/utils/other.py,
 // prepare_model_for_kbit_training.
 uint8_t quantization_format(const struct model *m, const struct layout_param *p)
@@ -77,7 +84,8 @@ uint8_t quantization_format(const struct model *m, const struct layout_param *p)
                                           : base;
     bool as_weights =
         c->adapter_dtype == ADAPTER_DTYPE_AUTO && c->mode == MODE_REFERENCE && !precision->autocast;
-    return c->adapter_dtype == ADAPTER_DTYPE_BASE || as_weights ? base : DT_F32;
+    as_weights = as_weights || c->adapter_dtype == ADAPTER_DTYPE_BASE || quantization_casts_all(c);
+    return as_weights ? base : DT_F32;
 }
 
 bool quantization_is_bitsandbytes(uint64_t kind)

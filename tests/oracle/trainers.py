@@ -474,17 +474,26 @@ def all_ones():
     torch.nonzero = nonzero
 
 
-def dpo(family, layers, batch, seq, steps=2, arguments="", lora="", reference="", evals=0, eval_batch=0, **more):
+def engine(stage, world):
+    """The arguments of a Trainer that DeepSpeed drives, on one card of many."""
+    import lonely
+    lonely.join(0, world)
+    return dict(deepspeed={"zero_optimization": {"stage": stage}, "bf16": {"enabled": True}, "gradient_clipping": "auto",
+                           "train_micro_batch_size_per_gpu": "auto", "zero_allow_untested_optimizer": True})
+
+
+def dpo(family, layers, batch, seq, steps=2, arguments="", lora="", reference="", evals=0, eval_batch=0, stage=0, world=1, **more):
     """TRL's DPOTrainer over pairs of one length. reference=copy: a second model, as the trainer loads it by its name; without
-    it the trainer makes what it makes by itself, a copy before 0.29, or takes the adapters off."""
+    it the trainer makes what it makes by itself, a copy before 0.29, or takes the adapters off. stage: ZeRO's."""
     import datasets
     import trl
     from tokenizers.pre_tokenizers import WhitespaceSplit
     all_ones()
+    divided = engine(stage, world) if stage else {}
     model = prepare(family, layers, **more)
     args = trl.DPOConfig(tempfile.mkdtemp(), per_device_train_batch_size=batch, max_steps=steps, report_to=[],
                          save_strategy="no", dataloader_pin_memory=False, max_length=seq, **chosen(arguments),
-                         **evaluation(steps, evals, eval_batch))
+                         **evaluation(steps, evals, eval_batch), **divided)
     if hasattr(args, "max_prompt_length"):
         args.max_prompt_length = seq
     ref = models.build(family, layers, DTYPES[more.get("dtype", "fp32")]).eval() if reference else None

@@ -111,7 +111,7 @@ static void conclude_window(struct parse *p)
     static const uint8_t asked[] = {
         FAMILY_QWEN2,     FAMILY_QWEN3, FAMILY_QWEN3_MOE, FAMILY_SMOLLM3,
 #ifndef __wasm__
-        FAMILY_QWEN2_MOE,
+        FAMILY_QWEN2_MOE, FAMILY_DOTS1,
 #endif
     };
     struct vram_config *c = &p->v->config;

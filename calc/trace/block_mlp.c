@@ -11,6 +11,7 @@
 #include "calc/trace/layers_grouped.h"
 #include "calc/trace/layers_llama.h"
 #include "calc/trace/layers_lora_fused.h"
+#include "calc/trace/layers_mixer.h"
 #include "calc/trace/layers_xielu.h"
 #include "calc/trace/linear.h"
 
@@ -94,6 +95,13 @@ static struct value mlp_experts(struct graph *g, struct value x)
     block_fn *shared = layout_find(&g->layout, true, P_SHARED_GATE) ? mlp_shared : NULL;
     if (MODEL_IS_WHOLE && has(g, HAS_EVERY_TOKEN) && g->m->c.n_expert)
         return llama4_experts(g, x, shared);
+#ifndef __wasm__
+    if (g->m->c.family == FAMILY_PHIMOE && model_groups_experts(g->m)) {
+        struct value noisy = mixer_input(g, x), out = layer_experts_grouped(g, noisy, shared);
+        graph_drop(g, noisy);
+        return out;
+    }
+#endif
     return model_groups_experts(g->m) ? layer_experts_grouped(g, x, shared) : layer_experts(g, x);
 }
 

@@ -8,6 +8,7 @@
 
 #include "calc/trace/layers.h"
 #include "calc/trace/layers_llama.h"
+#include "calc/trace/layers_mixer.h"
 #include "calc/trace/linear.h"
 
 // What the router hands over, and its variables that live until the experts are done.
@@ -370,6 +371,13 @@ static struct value grouped_weighed(struct graph *g, struct value x, struct valu
 static struct routing route(struct graph *g, struct value x)
 {
     uint64_t has = g->m->features;
+#ifndef __wasm__
+    if (g->m->c.family == FAMILY_PHIMOE) {
+        struct routing r = {.held = layer_linear(g, x, P_ROUTER, SHAPE_ROUTER)};
+        r.weights = mixer_route(g, r.held, &r.chosen);
+        return r;
+    }
+#endif
     if (has & HAS_SINKS)
         return route_best(g, x);
     if (has & HAS_BEST_SHARES)

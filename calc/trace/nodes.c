@@ -13,6 +13,7 @@
 #include "calc/trace/layers_delta.h"
 #include "calc/trace/layers_fused.h"
 #include "calc/trace/layers_lora_fused.h"
+#include "calc/trace/layers_mixer.h"
 #include "calc/trace/layers_xielu.h"
 #include "calc/trace/layers_grouped.h"
 #include "calc/trace/loss_chunked.h"
@@ -394,13 +395,6 @@ static void node_softmax(struct graph *g, const struct node *n, uint32_t results
         tape_unref(g->t, graph_scratch(g, OP_MUL, n->role, PART_SCRATCH, n->dtype, n->shape));
 }
 
-#ifndef __wasm__
-static void node_relu(struct graph *g, const struct node *n, uint32_t results[])
-{
-    node_one(g, n, 0, OP_THRESHOLD_BACKWARD, results);
-}
-#endif
-
 static void node_neg(struct graph *g, const struct node *n, uint32_t results[])
 {
     node_one(g, n, 0, OP_NEG, results);
@@ -467,6 +461,9 @@ static node_fn *const node_table[NODE_COUNT] = {
     [NODE_TURNED] = node_turned,
     [NODE_DELTA_BMM] = node_delta_bmm,
     [NODE_CONV] = node_conv,
+    [NODE_NOISE] = node_noise,
+    [NODE_NOISE_VIEW] = node_noise_view,
+    [NODE_MIXER] = node_mixer,
     [NODE_SOFTPLUS] = node_softplus,
     [NODE_WHERE] = node_where,
     [NODE_MINIMUM] = node_minimum,

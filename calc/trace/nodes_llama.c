@@ -122,3 +122,11 @@ void node_index_add(struct graph *g, const struct node *n, uint32_t results[])
         results[1] = n->gradient[0];
     }
 }
+
+#ifndef __wasm__
+void node_relu(struct graph *g, const struct node *n, uint32_t results[])
+{
+    if (wanted(n))
+        results[0] = scratch(g, n, OP_THRESHOLD_BACKWARD, n->shape);
+}
+#endif

@@ -6,6 +6,6 @@
 #include "calc/trace/graph.h"
 
 node_fn node_pow, node_mean, node_rsqrt, node_repeat, node_cat, node_join, node_sub, node_tanh,
-    node_scatter, node_index_add, node_index_copy;
+    node_scatter, node_index_add, node_index_copy, node_relu;
 
 #endif

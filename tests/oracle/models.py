@@ -274,6 +274,21 @@ WIDTHS = {
                        linear_key_head_dim=128, linear_value_head_dim=128, linear_num_key_heads=16,
                        linear_num_value_heads=32, linear_conv_kernel_dim=4, max_position_embeddings=262144,
                        tie_word_embeddings=False),
+    # THUDM/glm-4-9b-chat-hf
+    "glm": dict(model_type="glm", vocab_size=151552, hidden_size=4096, intermediate_size=13696, num_attention_heads=32,
+                num_key_value_heads=2, head_dim=128, attention_bias=True, max_position_embeddings=131072,
+                pad_token_id=151329, tie_word_embeddings=False),
+    # rednote-hilab/dots.llm1.inst, with 32 experts for 128
+    "dots1": dict(model_type="dots1", vocab_size=152064, hidden_size=4096, intermediate_size=10944,
+                  moe_intermediate_size=1408, num_attention_heads=32, num_key_value_heads=32, n_routed_experts=32,
+                  num_experts_per_tok=6, n_shared_experts=2, n_group=1, topk_group=1, first_k_dense_replace=1,
+                  norm_topk_prob=True, routed_scaling_factor=2.5, sliding_window=None, max_position_embeddings=32768,
+                  tie_word_embeddings=False),
+    # upstage/Solar-Open-100B, with 16 experts for 128 and 32,000 words
+    "solar_open": dict(model_type="solar_open", vocab_size=32000, hidden_size=4096, moe_intermediate_size=1280,
+                       num_attention_heads=64, num_key_value_heads=8, head_dim=128, n_routed_experts=16,
+                       num_experts_per_tok=8, n_shared_experts=1, n_group=1, topk_group=1, norm_topk_prob=True,
+                       max_position_embeddings=131072, tie_word_embeddings=False),
     # google/gemma-3-4b-it, of whose rotary and window the 4b's own file says what the class does not
     "gemma3_4b": dict(model_type="gemma3", vocab_size=262208, hidden_size=2560, intermediate_size=10240,
                       num_attention_heads=8, num_key_value_heads=4, head_dim=256, max_position_embeddings=131072,

@@ -4,6 +4,7 @@
 #include "calc/parse/formats.h"
 
 #include "calc/base/text.h"
+#include "calc/model/model.h"
 #include "calc/parse/actions.h"
 #include "calc/parse/agreement.h"
 #include "calc/parse/conclude.h"
@@ -161,8 +162,11 @@ static bool read_sign(struct parse *p, const struct key *k, const struct entry *
                    ARGS(arg_part("key", e->key.at, e->key.len)));
     else if (span_is(to, "^"))
         parse_warn(p, MESSAGE_file_not_opened, e->value_pos, about(e, room));
-    else if (span_is(to, "!"))
-        *rc = err_set(&p->v->err, MESSAGE_not_modelled, e->value_pos, NO_FIELD, about(e, room));
+    else if (span_is(to, "!") || span_is(to, "?"))
+        *rc = err_set(&p->v->err,
+                      MODEL_IS_WHOLE && span_is(to, "?") ? MESSAGE_which_trainer
+                                                         : MESSAGE_not_modelled,
+                      e->value_pos, NO_FIELD, about(e, room));
     else if (!span_is(to, "@"))
         return false;
     else if (!auto_is_said(p, k->target))

@@ -55,6 +55,17 @@ static int run_of_adapter(struct parse *p, const char *run)
 #endif
 }
 
+#ifndef __wasm__
+// What is not modelled of the model, or of how its weights are stored, is about its name.
+static void place_at_name(struct parse *p, const struct entry *e, bool stored)
+{
+    struct handle_place at = {e->value_pos.line, e->value_pos.col};
+    p->v->places[FIELD_family] = at;
+    if (stored)
+        p->v->places[FIELD_quantization] = at;
+}
+#endif
+
 int model_by_name(struct parse *p, const struct entry *e)
 {
     uint8_t stored;
@@ -74,7 +85,11 @@ int model_by_name(struct parse *p, const struct entry *e)
                      ARGS(model, arg_text("preset", preset->name)));
     int rc = parse_model_fields(p, preset->fields);
     rc = rc ? rc : run_of_adapter(p, preset->run);
-    if (rc == VRAM_OK && p->v->config.quantization == QUANTIZATION_NONE)
+    bool takes = rc == VRAM_OK && p->v->config.quantization == QUANTIZATION_NONE;
+    if (takes)
         p->v->config.quantization = stored;
+#ifndef __wasm__
+    place_at_name(p, e, takes && stored != QUANTIZATION_NONE);
+#endif
     return rc;
 }

@@ -268,9 +268,9 @@ static int arguments(struct calls *c, const struct python_call *call)
         c->spread = c->spread || (name.len == 0 && !spreads && take(c, '*'));
         if (!spreads)
             rc = argument(c, name.len ? name : (struct span){"_", 1}, name_at, 0);
-        if (rc == VRAM_OK)
-            c->at = python_over_value(c->at, c->end);
-        take(c, ',');
+        c->at = rc == VRAM_OK ? python_over_value(c->at, c->end) : c->at;
+        if (rc == VRAM_OK && !take(c, ',') && c->at < c->end && *c->at != ')')
+            rc = fail(c, c->at, MESSAGE_value_goes_on);
     }
     return rc;
 }

@@ -3,6 +3,7 @@
 #include "calc/parse/actions.h"
 
 #include "calc/base/text.h"
+#include "calc/model/model.h"
 #include "calc/parse/actions_formats.h"
 #include "calc/parse/actions_serving.h"
 #include "calc/parse/actions_torchtitan.h"
@@ -184,6 +185,12 @@ static int on_rank(struct parse *p, const char *map, const struct entry *e, stru
     struct span value = kind ? span_of(kind->value) : (struct span){"", 0};
     bool adapter =
         kind ? !value_is_false(value) && !span_is(value, "full") : map[n] == '?' || is_quantized(p);
+    bool said = pair_find(p, "use_lora") || pair_find(p, "lora_enable") ||
+                pair_find(p, "use_peft_lora") || span_is(e->value, "0");
+    if (MODEL_IS_WHOLE && !kind && !adapter && !said && span_is(span_of(key), "use_peft"))
+        parse_warn(p, MESSAGE_rank_unused, e->value_pos,
+                   ARGS(arg_part("key", e->key.at, e->key.len),
+                        arg_part("value", e->value.at, e->value.len), arg_text("with", key)));
     return adapter ? set(p, e, "lora_rank", e->value) : VRAM_OK;
 }
 

@@ -377,10 +377,9 @@ int allocator_malloc(struct allocator *a, uint64_t bytes, uint32_t *block)
     return allocator_take(a, &r, block);
 }
 
-bool allocator_has_small(const struct allocator *a, uint64_t bytes)
+bool allocator_has(const struct allocator *a, bool small, uint64_t bytes)
 {
-    return bytes <= ALLOCATOR_SMALL_BUFFER &&
-           pool_lower_bound(&a->small, a->blocks, bytes, pool_class(bytes));
+    return pool_lower_bound(small ? &a->small : &a->large, a->blocks, bytes, pool_class(bytes));
 }
 
 int allocator_hold(struct allocator *a, uint32_t block)

@@ -42,9 +42,9 @@ void allocator_request(const struct allocator_config *config, uint64_t bytes,
 int allocator_malloc(struct allocator *a, uint64_t bytes, uint32_t *block);
 int allocator_take(struct allocator *a, const struct allocator_request *request, uint32_t *block);
 
-// Whether a free block of the small pool has room for bytes. Small requests of together as many
-// bytes, rounded, then find a block each, and when all are given back everything is as it was.
-bool allocator_has_small(const struct allocator *a, uint64_t bytes);
+// Whether a free block of a pool has room for bytes. Requests to it of together as many bytes,
+// rounded, then find a block each, and when all are given back everything is as it was.
+bool allocator_has(const struct allocator *a, bool small, uint64_t bytes);
 
 // Takes a block back; 0 is nothing. Errors: VRAM_EARG if the block is not handed out.
 int allocator_free(struct allocator *a, uint32_t block);

@@ -322,13 +322,11 @@ static struct player_turn player_turn(const struct player *p, const struct reel 
     return t;
 }
 
-bool player_passes_over(const struct player *p, uint64_t count, uint64_t bytes, uint64_t more)
+bool player_passes_over(const struct player *p, uint64_t large, uint64_t small)
 {
-    if (!player_is_lean(p) || !p->allocator->plain || more > ALLOCATOR_SMALL)
-        return false;
-    const struct allocator_config *c = &p->allocator->config;
-    uint64_t all = count * allocator_round(c, bytes) + allocator_round(c, more);
-    return allocator_has_small(p->allocator, all);
+    const struct allocator *a = p->allocator;
+    return player_is_lean(p) && a->plain && (!large || allocator_has(a, false, large)) &&
+           (!small || allocator_has(a, true, small));
 }
 
 static int player_part_of_segment(struct player *p, const struct player_turn *t)

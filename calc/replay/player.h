@@ -122,10 +122,10 @@ int player_late(struct player *p, uint32_t block);
 // Waits for the card: what it has run behind with comes back.
 void player_drain(struct player *p);
 
-// Whether `count` allocations of `bytes` and one of `more`, all of them small and given back before
-// anything else happens, need not be played: nothing but reserved memory counts, and a free block
-// has room for them all.
-bool player_passes_over(const struct player *p, uint64_t count, uint64_t bytes, uint64_t more);
+// Whether allocations of as many bytes, rounded, in each pool, all given back before anything else
+// happens, need not be played: nothing but reserved memory counts, and a free block has room for
+// them all.
+bool player_passes_over(const struct player *p, uint64_t large, uint64_t small);
 
 // An allocation that is never given back.
 int player_forever(struct player *p, const struct storage *s, uint64_t bytes, int32_t block);

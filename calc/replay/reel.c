@@ -86,6 +86,15 @@ static bool reel_note_earlier(struct reel *r, uint32_t code, uint32_t change)
     return true;
 }
 
+static void reel_note_shapes(struct reel *r)
+{
+    mem_zero(r->shapes, sizeof r->shapes);
+    const struct storage *s = r->tape.storages + 1;
+    for (const struct storage *end = r->tape.storages + r->tape.count; s < end; s++)
+        if (s->home < HOME_NONE)
+            r->shapes[s->shape] = true;
+}
+
 // The tape's allocations and frees without anything else.
 static int reel_condense(struct reel *r)
 {
@@ -93,18 +102,22 @@ static int reel_condense(struct reel *r)
     uint32_t count = 0;
     bool ok = true;
     r->earlier_count = 0;
+    if (MODEL_IS_WHOLE)
+        reel_note_shapes(r);
     if (!reel_grow(r, &r->changes, &r->changes_cap, t->code_count, sizeof *r->changes) ||
         !reel_grow(r, &r->ends, &r->ends_cap, t->segment_count, sizeof *r->ends))
         return VRAM_ENOMEM;
     for (size_t i = 0; i < t->segment_count; i++) {
         for (uint32_t k = t->segments[i].begin, end = t->segments[i].end; k < end; k++) {
             uint32_t kind = t->code[k] & 3;
+            if (kind >= TAPE_MOVE) {
+                k += kind == TAPE_MOVE;
+                continue;
+            }
             const struct storage *s = &t->storages[t->code[k] >> 2];
             if (kind == TAPE_FREE && s->earlier)  // a tensor, never a workspace
                 ok &= reel_note_earlier(r, k, count);
-            if (kind == TAPE_MOVE)
-                k++;
-            else if (kind != TAPE_WORKSPACE && s->category != VRAM_CAT_WORKSPACE)
+            if (s->category != VRAM_CAT_WORKSPACE)
                 r->changes[count++] =
                     (uint16_t)((s->shape * DT_COUNT + s->dtype) * 2 + (kind == TAPE_FREE));
         }
@@ -113,25 +126,18 @@ static int reel_condense(struct reel *r)
     return ok ? VRAM_OK : VRAM_ENOMEM;
 }
 
-// A kind of storages more. Errors: r->failed.
-static uint16_t reel_new_kind(struct reel *r, const struct storage *s, bool fetched)
-{
-    r->failed |= !reel_grow(r, &r->kinds, &r->kinds_cap, r->kind_count + 1, sizeof *r->kinds);
-    if (r->failed)
-        return 0;
-    r->kinds[r->kind_count++] =
-        (struct reel_kind){.shape = s->shape, .dtype = s->dtype, .fetched = fetched};
-    return (uint16_t)r->kind_count;
-}
-
 // The kind of a storage; known: those that there are, by shape, format and whether it is fetched,
 // one more than their number. Errors: r->failed.
-static inline uint16_t reel_kind(struct reel *r, const struct storage *s, uint16_t *known)
+static uint16_t reel_kind(struct reel *r, const struct storage *s, uint16_t *known)
 {
     bool fetched = s->op == OP_X || s->op == OP_Y;
     uint16_t *kind = &known[(s->shape * DT_COUNT + s->dtype) * 2 + fetched];
-    if (*kind == 0)
-        *kind = reel_new_kind(r, s, fetched);
+    if (*kind == 0 && reel_grow(r, &r->kinds, &r->kinds_cap, r->kind_count + 1, sizeof *r->kinds)) {
+        r->kinds[r->kind_count++] =
+            (struct reel_kind){.shape = s->shape, .dtype = s->dtype, .fetched = fetched};
+        *kind = (uint16_t)r->kind_count;
+    }
+    r->failed |= *kind == 0;
     return (uint16_t)(*kind - 1);
 }
 
@@ -140,33 +146,18 @@ uint32_t reel_step(const struct reel *r, bool in_lane)
     return in_lane ? r->tape.slots_unit : r->tape.stack.period * LAYOUT_BLOCK_NUMBERS;
 }
 
-// Where the slots of what lies before the units begin, and those of the first unit; beyond tapes,
-// in a lane.
-struct reel_begins {
-    uint32_t lead[2], units[2], step[2];
-};
-
-static struct reel_begins reel_begins(const struct reel *r)
+static struct reel_place reel_place(const struct reel *r, const struct storage *s, uint16_t kind)
 {
     const struct tape *t = &r->tape;
-    uint32_t lasting = SLOT_COUNT + t->stack.lead * LAYOUT_BLOCK_NUMBERS;
-    return (struct reel_begins){{SLOT_COUNT, t->slots_global},
-                                {lasting, (uint32_t)t->slots_global + t->slots_lead},
-                                {reel_step(r, false), reel_step(r, true)}};
-}
-
-static inline struct reel_place reel_place(const struct reel *r, const struct reel_begins *b,
-                                           const struct storage *s, uint16_t kind)
-{
-    unsigned in_lane = s->home != HOME_PERSIST;
+    bool in_lane = s->home != HOME_PERSIST;
     struct reel_place at = {s->slot, kind, (uint16_t)(in_lane * REEL_UNITS + REEL_OUTSIDE)};
     if (s->unit < 0)
         return at;
-    if ((uint32_t)s->unit == r->tape.stack.units) {
-        at.base += b->lead[in_lane];
+    at.base += in_lane ? t->slots_global : SLOT_COUNT;
+    if ((uint32_t)s->unit == t->stack.units)
         return at;
-    }
-    at.base += b->units[in_lane] + (uint32_t)s->unit * b->step[in_lane];
+    at.base += in_lane ? t->slots_lead : t->stack.lead * LAYOUT_BLOCK_NUMBERS;
+    at.base += (uint32_t)s->unit * reel_step(r, in_lane);
     at.part = (uint16_t)(in_lane * REEL_UNITS + (s->unit == 2 ? REEL_LAST : REEL_UNIT));
     return at;
 }
@@ -174,13 +165,12 @@ static inline struct reel_place reel_place(const struct reel *r, const struct re
 static int reel_put_in_places(struct reel *r)
 {
     uint16_t known[SHAPE_COUNT * DT_COUNT * 2] = {0};
-    struct reel_begins begins = reel_begins(r);
     r->kind_count = 0;
     r->failed = !reel_grow(r, &r->places, &r->places_cap, r->tape.count, sizeof *r->places);
-    const struct storage *s = r->tape.storages + 1;
-    for (size_t i = 1; i < r->tape.count && !r->failed; i++, s++) {
+    for (size_t i = 1; i < r->tape.count && !r->failed; i++) {
+        const struct storage *s = &r->tape.storages[i];
         uint16_t kind = reel_kind(r, s, known);
-        r->places[i] = reel_place(r, &begins, s, kind);
+        r->places[i] = reel_place(r, s, kind);
         if (!r->failed && s->home < HOME_NONE)
             r->kinds[kind].times[s->unit == 1]++;
     }
@@ -249,6 +239,8 @@ void reel_sizes_make(struct reel_sizes *s, const uint64_t elements[SHAPE_COUNT],
         uint64_t whole = elements[i], share = (whole + d->parts - 1) / d->parts,
                  normed = d->norm_of_share ? share : whole;
         s->most = size_max(s->most, whole);
+        if (MODEL_IS_WHOLE)
+            s->each[i] = whole * 8;
         for (uint8_t dtype = 0; dtype < DT_COUNT; dtype++) {
             uint64_t n = dtype < DT_F32_SHARE ? whole : share;
             if (dtype == DT_NORM)
@@ -273,9 +265,18 @@ void reel_aim(struct reel *r, const struct model *m)
         r->stack.units = ((uint32_t)m->c.n_layer - r->stack.lead) / r->stack.period;
 }
 
+static uint64_t reel_most(const struct reel *r, const struct reel_sizes *s)
+{
+    uint64_t most = 0;
+    for (unsigned i = 0; i < SHAPE_COUNT; i++)
+        most = r->shapes[i] && s->each[i] > most ? s->each[i] : most;
+    return most;
+}
+
 bool reel_surely_fits(const struct reel *r, const struct reel_sizes *s)
 {
-    return size_ok(size_mul(s->most, size_mul(r->tape.count, r->stack.units)));
+    uint64_t most = MODEL_IS_WHOLE ? reel_most(r, s) : s->most;
+    return size_ok(size_mul(most, size_mul(r->tape.count, r->stack.units)));
 }
 
 // Whether the tensors of the tape, each as often as the model has it, are bytes that can be
@@ -322,6 +323,9 @@ void reel_fit_next(struct reel *r, uint64_t bytes, const struct allocator_config
 static struct reel_rise reel_rise_on(struct reel_rise rise, const uint16_t *at, const uint16_t *end,
                                      const int64_t *change)
 {
+#ifndef __wasm__
+#pragma GCC unroll 8
+#endif
     for (; at < end; at++) {
         rise.net += change[*at];
         rise.peak = rise.net > rise.peak ? rise.net : rise.peak;

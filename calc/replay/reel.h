@@ -58,6 +58,7 @@ struct reel {
     bool failed;
     bool placed;                 // kinds and places are there: the first reel_fit makes them
     struct stretches stretches;  // none in the page
+    bool shapes[SHAPE_COUNT];    // that it has; not known in the page
 };
 
 void reel_init(struct reel *r, const struct vram_mem *mem);
@@ -77,7 +78,8 @@ int reel_again(struct reel *r, const struct reel *first, const struct pass *p, b
 // adds up.
 struct reel_sizes {
     int64_t change[SHAPE_COUNT * DT_COUNT * 2];
-    uint64_t most;  // bytes of the largest
+    uint64_t most;               // bytes of the largest
+    uint64_t each[SHAPE_COUNT];  // of each in the widest format; none in the page
 };
 void reel_sizes_make(struct reel_sizes *s, const uint64_t elements[SHAPE_COUNT],
                      const struct dims *d);

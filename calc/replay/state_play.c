@@ -185,13 +185,31 @@ static int step_keep(struct player *p, const struct state *s, const struct state
     return rc;
 }
 
+static uint64_t step_rounded(const struct player *p, uint64_t bytes)
+{
+    return allocator_round(&p->allocator->config, bytes);
+}
+
 static const struct storage step_temp_storage = {
     .name = NAME(OPTIMIZER, TEMP), .op = OP_SQRT, .category = VRAM_CAT_OPTIM};
+
+// One parameter's.
+static bool step_temp_passes_over(const struct player *p, const struct state_row *r)
+{
+    uint64_t bytes[2] = {0, 0};  // of large ones, of small ones
+    for (unsigned i = 0; i < r->state.temp_count; i++) {
+        uint64_t rounded = step_rounded(p, r->state.temps[i]);
+        bytes[rounded <= ALLOCATOR_SMALL] += rounded;
+    }
+    return player_passes_over(p, bytes[0], bytes[1]);
+}
 
 static int step_temp(struct player *p, const struct state *s, const struct state_row *r,
                      int32_t layer)
 {
     int rc = VRAM_OK;
+    if (MODEL_IS_WHOLE && p->lean && !s->temps_together && step_temp_passes_over(p, r))
+        return VRAM_OK;
     for (unsigned i = 0; i < r->state.temp_count && rc == VRAM_OK; i++)
         rc = player_alloc(p, s->temps_together ? p->tape_base + p->temps++ : p->tape_base + i,
                           &step_temp_storage, r->state.temps[i], layer);
@@ -244,6 +262,13 @@ static bool step_scales(const struct state *s)
     return s->m->c.mode == MODE_PROCESS && precision_of(&s->m->c)->scaler;
 }
 
+// Of n tensors.
+static bool step_clip_passes_over(const struct player *p, uint64_t n)
+{
+    uint64_t stack = step_rounded(p, 4 * n), scalars = (n + STEP_CLIP_SCALARS) * step_rounded(p, 4);
+    return stack <= ALLOCATOR_SMALL && player_passes_over(p, 0, stack + scalars);
+}
+
 static int step_clip(struct player *p, const struct state *s)
 {
     static const struct storage norm = {
@@ -252,7 +277,7 @@ static int step_clip(struct player *p, const struct state *s)
         .name = NAME(CLIP, NORMS), .op = OP_STACK, .category = VRAM_CAT_OPTIM};
     uint32_t n = (uint32_t)s->trained_tensors, base = p->tape_base;
     int rc = VRAM_OK;
-    if (player_passes_over(p, n + STEP_CLIP_SCALARS, 4, (uint64_t)4 * n))
+    if (MODEL_IS_WHOLE && p->lean && step_clip_passes_over(p, n))
         return VRAM_OK;
     for (uint32_t i = 0; i < n && rc == VRAM_OK; i++)
         rc = player_alloc(p, base + i, &norm, 4, -1);

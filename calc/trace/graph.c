@@ -130,15 +130,19 @@ bool graph_needs(const struct graph *g, struct value v)
 
 static uint8_t graph_category(const struct graph *g, uint8_t role, uint8_t part)
 {
+    // What a part says by itself; 0, which are weights, where it does not.
+    static const uint8_t parts[PART_COUNT] = {
+        [PART_WEIGHT_CAST] = VRAM_CAT_CAST,   [PART_BIAS_CAST] = VRAM_CAT_CAST,
+        [PART_A_CAST] = VRAM_CAT_CAST,        [PART_B_CAST] = VRAM_CAT_CAST,
+        [PART_DEQUANTIZED] = VRAM_CAT_CAST,   [PART_WEIGHT_GRAD] = VRAM_CAT_GRAD,
+        [PART_BIAS_GRAD] = VRAM_CAT_GRAD,     [PART_WEIGHT_GRAD_LOW] = VRAM_CAT_GRAD,
+        [PART_BIAS_GRAD_LOW] = VRAM_CAT_GRAD, [PART_A_GRAD] = VRAM_CAT_GRAD,
+        [PART_B_GRAD] = VRAM_CAT_GRAD,
+    };
     if (role == ROLE_LOGITS)
         return VRAM_CAT_LOGITS;
-    if (part == PART_WEIGHT_CAST || part == PART_BIAS_CAST || part == PART_A_CAST ||
-        part == PART_B_CAST || part == PART_DEQUANTIZED)
-        return VRAM_CAT_CAST;
-    if (part >= PART_WEIGHT_GRAD && part <= PART_BIAS_GRAD_LOW)
-        return VRAM_CAT_GRAD;
-    if (part == PART_A_GRAD || part == PART_B_GRAD)
-        return VRAM_CAT_GRAD;
+    if (parts[part])
+        return parts[part];
     if (role == ROLE_BATCH || role == ROLE_TARGETS || role == ROLE_POSITIONS)
         return VRAM_CAT_INPUT;
     return g->t->backward && !g->recompute ? VRAM_CAT_BACKWARD : VRAM_CAT_ACT;
@@ -272,8 +276,9 @@ struct value graph_make(struct graph *g, enum op op, uint8_t role, uint8_t part,
 static int32_t graph_new_node(struct graph *g, enum node_kind kind, uint8_t role)
 {
     g->failed |= g->node_count == GRAPH_NODES;
+    bool room = MODEL_IS_WHOLE && g->node_count < g->node_cap;  // nearly always
     if (!graph_ok(g) ||
-        !graph_grow(g, &g->nodes, &g->node_cap, g->node_count + 1, sizeof *g->nodes))
+        (!room && !graph_grow(g, &g->nodes, &g->node_cap, g->node_count + 1, sizeof *g->nodes)))
         return GRAPH_NO_NODE;
     struct node *n = &g->nodes[g->node_count];
     *n = (struct node){.kind = (uint8_t)kind,

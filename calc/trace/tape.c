@@ -49,6 +49,7 @@ void tape_reset(struct tape *t, struct tape_stack stack)
     t->count = 1;  // storage 0 is none
     t->code_count = 0;
     t->segment_count = 0;
+    t->open = INT64_MAX;
     if (TAPE_LOOKS)
         t->left_count = 0;
     t->stack = stack;
@@ -81,12 +82,15 @@ void tape_ahead_end(struct tape *t)
     t->ahead = false;
 }
 
+// A unit in a direction, as one number.
+static int64_t tape_part(int32_t unit, bool backward)
+{
+    return (int64_t)unit * 2 + backward;
+}
+
 static bool tape_is_open(const struct tape *t, int32_t unit)
 {
-    if (!t->segment_count)
-        return false;
-    const struct tape_segment *last = &t->segments[t->segment_count - 1];
-    return last->unit == unit && last->backward == t->backward;
+    return t->open == tape_part(unit, t->backward);
 }
 
 // Room for an instruction of a unit: a new segment where the unit or the direction changes. Apart:
@@ -100,6 +104,7 @@ static TAPE_APART bool tape_room(struct tape *t, int32_t unit)
             return false;
         t->segments[t->segment_count++] =
             (struct tape_segment){(uint32_t)t->code_count, 0, unit, t->backward};
+        t->open = tape_part(unit, t->backward);
     }
     return tape_grow(t, &t->code, &t->code_cap, t->code_count + 1, sizeof *t->code);
 }
@@ -120,8 +125,8 @@ static TAPE_APART bool tape_more_storages(struct tape *t)
 
 void tape_expect(struct tape *t, size_t storages, size_t instructions)
 {
-    if (tape_grow(t, &t->storages, &t->cap, storages, sizeof *t->storages))
-        tape_grow(t, &t->code, &t->code_cap, instructions, sizeof *t->code);
+    if (tape_grow(t, &t->storages, &t->cap, storages + storages / 2, sizeof *t->storages))
+        tape_grow(t, &t->code, &t->code_cap, instructions + instructions / 2, sizeof *t->code);
 }
 
 static inline uint32_t tape_storage(struct tape *t, const struct storage *s)

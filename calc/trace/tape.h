@@ -99,6 +99,7 @@ struct tape {
     size_t code_count, code_cap;
     struct tape_segment *segments;
     size_t segment_count, segment_cap;
+    int64_t open;          // which of a unit's two parts the last segment is; of none INT64_MAX
     uint16_t *unit_slots;  // storages numbered so far, by unit
     size_t unit_slots_cap;
     struct tape_left *left;  // in order

@@ -416,7 +416,8 @@ int model_make(struct model *m, const struct vram_config *c, struct message *e)
     m->first = m->last = true;
     m->in_flight = 1;
     resolve_auto(&m->c);
-    if (m->features & HAS_LATENT)
+    bool even = MODEL_IS_WHOLE && c->v_head_dim == c->qk_nope_head_dim + c->qk_rope_head_dim;
+    if ((m->features & HAS_LATENT) && !(even && m->c.attention == ATTENTION_FLASH))
         m->c.attention = ATTENTION_MEM_EFFICIENT;  // flash attention wants values as wide as keys
     if ((m->features & HAS_PICKED_KEYS) && m->c.attention == ATTENTION_FLASH)
         m->c.attention = ATTENTION_MEM_EFFICIENT;  // flash attention takes no mask

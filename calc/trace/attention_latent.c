@@ -70,7 +70,11 @@ static struct value latent_attend(struct graph *g, struct value query, struct va
     struct value cast[3];
     for (unsigned i = 3; i-- > 0;)
         cast[i] = graph_input_cast(g, in[i], roles[i], PART_INPUT_CAST);
+#ifndef __wasm__
+    struct value y = layer_attention_by_head(g, cast[0], cast[1], cast[2]);
+#else
     struct value y = layer_attention(g, cast[0], cast[1], cast[2]);
+#endif
     for (unsigned i = 0; i < 3; i++)
         graph_drop(g, cast[i]);
     return y;

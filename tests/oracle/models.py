@@ -284,6 +284,12 @@ WIDTHS = {
                   num_experts_per_tok=6, n_shared_experts=2, n_group=1, topk_group=1, first_k_dense_replace=1,
                   norm_topk_prob=True, routed_scaling_factor=2.5, sliding_window=None, max_position_embeddings=32768,
                   tie_word_embeddings=False),
+    # zai-org/GLM-4.7-Flash, with 16 experts for 64
+    "glm4_moe_lite": dict(model_type="glm4_moe_lite", vocab_size=154880, hidden_size=2048, intermediate_size=10240,
+                          moe_intermediate_size=1536, num_attention_heads=20, num_key_value_heads=20, n_routed_experts=16,
+                          num_experts_per_tok=4, n_shared_experts=1, n_group=1, topk_group=1, norm_topk_prob=True,
+                          routed_scaling_factor=1.8, q_lora_rank=768, kv_lora_rank=512, qk_rope_head_dim=64,
+                          qk_nope_head_dim=192, v_head_dim=256, max_position_embeddings=202752, tie_word_embeddings=False),
     # upstage/Solar-Open-100B, with 16 experts for 128 and 32,000 words
     "solar_open": dict(model_type="solar_open", vocab_size=32000, hidden_size=4096, moe_intermediate_size=1280,
                        num_attention_heads=64, num_key_value_heads=8, head_dim=128, n_routed_experts=16,

@@ -9,6 +9,7 @@
 #include "calc/replay/player.h"
 #include "calc/replay/reel.h"
 #include "calc/replay/state.h"
+#include "calc/replay/stretch.h"
 
 // The passes that a run is made of.
 enum engine_reel {

@@ -4,7 +4,6 @@
 
 #include "calc/model/framework.h"
 #include "calc/replay/allocator_lean.h"
-#include "calc/replay/player_turn.h"
 
 void player_init(struct player *p, const struct model *m)
 {

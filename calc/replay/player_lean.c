@@ -3,7 +3,8 @@
 #ifndef __wasm__
 
 #include "calc/replay/allocator_lean.h"
-#include "calc/replay/player_turn.h"
+#include "calc/replay/player.h"
+#include "calc/replay/stretch.h"
 
 POOL_HOT int player_lean_loop(struct player *p, const struct player_turn *t, bool expands,
                               bool streams)

@@ -5,7 +5,7 @@
 #define CALC_REEL_H
 
 #include "calc/replay/allocator.h"
-#include "calc/replay/stretch.h"
+#include "calc/replay/stretch_list.h"
 #include "calc/trace/pass.h"
 #include "calc/trace/tape.h"
 

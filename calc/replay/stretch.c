@@ -4,7 +4,6 @@
 #include "calc/replay/stretch.h"
 
 #include "calc/replay/allocator_pool.h"
-#include "calc/replay/reel.h"
 
 // A stretch ends where no temporary is left and it has had as many.
 enum { STRETCH_TEMPORARIES = 24 };
@@ -16,18 +15,6 @@ struct stretch_temporary {
     uint32_t freed;
     uint64_t bytes;
 };
-
-void stretches_free(struct stretches *s, const struct vram_mem *mem)
-{
-    for (unsigned i = 0; i < STRETCH_POOLS; i++) {
-        struct stretch_list *l = &s->pools[i];
-        mem_free(mem, l->at, l->cap * sizeof *l->at);
-        mem_free(mem, l->all, l->all_cap * sizeof *l->all);
-        mem_free(mem, l->rest, l->rest_cap * sizeof *l->rest);
-        mem_free(mem, l->ends, l->ends_cap * sizeof *l->ends);
-    }
-    *s = (struct stretches){0};
-}
 
 void stretch_scratch_free(struct stretch_scratch *s, const struct vram_mem *mem)
 {

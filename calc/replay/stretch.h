@@ -10,32 +10,7 @@
 #define CALC_STRETCH_H
 
 #include "calc/replay/allocator.h"
-#include "calc/trace/tape.h"
-
-enum { STRETCH_LARGE, STRETCH_SMALL, STRETCH_POOLS };
-
-// What lies behind the end of the one before.
-struct stretch {
-    uint32_t all, rest;    // ends in the lists: of all instructions, of those without temporaries
-    uint32_t most, class;  // temporaries at once, 0: there is none; pool_class of the largest
-    uint64_t largest;      // bytes of it
-    uint64_t before;       // bytes of temporaries that may lie there before one more is made
-};
-
-// A pool's part of a reel.
-struct stretch_list {
-    struct stretch *at;    // the first is empty
-    uint32_t *all, *rest;  // instructions as on the tape
-    uint32_t *ends;        // in the list, by segment
-    uint32_t count;
-    size_t cap, all_cap, rest_cap, ends_cap;
-};
-
-struct stretches {
-    struct stretch_list pools[STRETCH_POOLS];
-    bool made;  // for the sizes as they are
-    bool workspace_small;
-};
+#include "calc/replay/reel.h"
 
 // What making them takes, for all reels of an engine.
 struct stretch_scratch {
@@ -45,9 +20,6 @@ struct stretch_scratch {
     size_t freed_cap, marks_cap, stack_cap;
 };
 
-struct reel;
-
-void stretches_free(struct stretches *s, const struct vram_mem *mem);
 void stretch_scratch_free(struct stretch_scratch *s, const struct vram_mem *mem);
 
 // Makes those of a reel that reel_fit has fitted, if they are not there. workspace: bytes of

@@ -3,11 +3,14 @@
 
 Each config runs in a process of its own, so that its memory is its own. Results are kept one by one in a state
 folder: a call that ends early, or is killed, is continued by the next one with the same folder. With --jobs several run
-at once, of which memory is measured and no time; a call without it adds the times.
+at once, of which memory is measured and no time; a call without it adds the times. --collect writes the record of what
+the folder holds, where the time on a GPU was over before everything was measured.
 
   torch_record.py --cited --accuracy tests/calc/truth/nanogpt.json -o content/measurements/NAME.json
   torch_record.py --config '{"batch_size": 8, "compile": "inductor"}' -o record.json
   torch_record.py --max-batch --cap-mib 12282 -o record.json
+
+  torch_record.py --cited --collect --state DIR -o record.json
 
 Exit status: 0 done, 75 more is left (call again), 77 no GPU, 2 wrong arguments, 3 a file cannot be written.
 """
@@ -28,6 +31,7 @@ from torch_device import (MIB, Nvml, ProcessMemory, device_record, host_record, 
 
 VERSION = "1"
 PROTOCOLS = {"framework_step": 1, "framework_max_batch": 1}
+PROVENANCE = "provenance.json"
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -247,7 +251,6 @@ def run_job(number, jobs, options, until):
 
 def run_all(jobs, options, until):
     """Runs everything whose result is not in the state folder yet. Returns how many are left."""
-    os.makedirs(options.state, exist_ok=True)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         done = list(pool.map(lambda number: run_job(number, jobs, options, until), range(len(jobs))))
     return done.count(False)
@@ -275,6 +278,14 @@ def provenance(options):
         "code": {"commit": options.commit, "dirty": options.dirty},
         "host": host_record(), "device": device_record(torch, nvml, others), "software": software_record(torch, nvml),
     }
+
+
+def kept_provenance(options):
+    """The provenance of the last call that measured into this state folder."""
+    with open(os.path.join(options.state, PROVENANCE)) as f:
+        head = json.load(f)
+    name = os.path.basename(options.output)
+    return dict(head, id=name[:-5] if name.endswith(".json") else name)
 
 
 def collect(jobs, options):
@@ -305,6 +316,7 @@ def parse(arguments):
     p.add_argument("--dirty", action="store_true", default=None, help="the sources differ from that commit")
     p.add_argument("-o", "--output", default="record.json", metavar="FILE", help="the record")
     p.add_argument("--force", action="store_true", help="replace FILE if it is there")
+    p.add_argument("--collect", action="store_true", help="measure nothing: the record of what the state folder holds")
     p.add_argument("--one", metavar="JOB", help=argparse.SUPPRESS)
     options = p.parse_args(arguments)
     if not (options.one or options.cited or options.accuracy or options.config or options.max_batch):
@@ -325,15 +337,24 @@ def main():
     if os.path.exists(options.output) and not options.force:
         print("torch_record.py: error: %s exists; give another -o, or --force" % options.output, file=sys.stderr)
         return 3
-    for folder in filter(None, [options.trace]):
-        os.makedirs(folder, exist_ok=True)
-    head = provenance(options)
-    left = run_all(jobs, options, begun + options.seconds)
-    if left:
-        print("%d of %d are left; call again to go on" % (left, len(jobs)))
-        return 75
-    write_json(options.output, dict(head, results=collect(jobs, options)))
-    print("%d results in %s" % (len(jobs), options.output))
+    if options.collect:
+        try:
+            head = kept_provenance(options)
+        except OSError as error:
+            print("torch_record.py: error: %s; nothing was measured into this folder" % error, file=sys.stderr)
+            return 3
+    else:
+        for folder in filter(None, [options.trace, options.state]):
+            os.makedirs(folder, exist_ok=True)
+        head = provenance(options)
+        write_json(os.path.join(options.state, PROVENANCE), head)
+        left = run_all(jobs, options, begun + options.seconds)
+        if left:
+            print("%d of %d are left; call again to go on, or --collect what there is" % (left, len(jobs)))
+            return 75
+    results = collect(jobs, options)
+    write_json(options.output, dict(head, results=results))
+    print("%d results of %d in %s" % (len(results), len(jobs), options.output))
     return 0
 
 

@@ -25,6 +25,27 @@ rows = sum(c["loop"] == "reference" for _, c in jobs)
 print(len(set(names)) == len(names), late == sorted(late), ways == [{True, False}], rows)
 END
 )" "True True True 26"
+# What was measured before the time on a GPU was over becomes a record without one.
+mkdir "$work/state"
+case_of "nothing to collect" "$(record --cited --collect --state "$work/state" -o "$work/c.json")" 3
+case_of "what is there is collected" "$(cd "$ROOT/kernels" && PYTHONDONTWRITEBYTECODE=1 python3 - "$work" <<'END' 2>&1
+import json, sys
+import torch_configs, torch_record
+work = sys.argv[1]
+state, out = work + "/state", work + "/c.json"
+config = torch_configs.cited()[0]
+kept = torch_record.result("framework_step", config, "ok", {"max_memory_allocated_bytes": torch_record.value("B", 5)})
+torch_record.write_json("%s/%s.json" % (state, torch_configs.key("framework_step", config)), kept)
+torch_record.write_json(state + "/provenance.json", {"id": "old", "device": {"name": "H200"}})
+sys.argv[1:] = ["--cited", "--collect", "--state", state, "-o", out]
+code = torch_record.main()
+record = json.load(open(out))
+options = torch_record.parse(["--cited", "--state", state])
+timed = torch_record.finished(torch_record.os.path.join(state, torch_configs.key("framework_step", config) + ".json"), options)
+print(code, record["id"], record["device"]["name"], len(record["results"]), timed)
+END
+)" "1 results of 38 in $work/c.json
+0 c H200 1 False"
 : >"$work/there.json"
 case_of "a record that is there" "$(record --cited -o "$work/there.json")" 3
 if [ -e /dev/nvidia0 ]; then echo "skip no GPU: one is here"; else

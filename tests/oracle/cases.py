@@ -54,6 +54,7 @@ def alone(row):
 
 def run(env, out, name, layers, row):
     import oracle
+    import torch
     import trainers
 
     words = options(row["options"])
@@ -62,6 +63,7 @@ def run(env, out, name, layers, row):
         card = on_the_card()
     else:
         os.environ["NULLCUDA_CARD"] = card
+        torch.backends.cuda.enable_cudnn_sdp(False)  # of which the null CUDA has nothing
         oracle.answer_questions()
     about = dict(name=f"{name}_{env}", family=row["family"], trainer=row["trainer"], options=row["options"],
                  layers=layers, batch=int(row["batch"]), seq=int(row["seq"]), card=card, versions=versions())

@@ -8,15 +8,20 @@
 enum { MIB = 1048576 };
 enum loading { LAZY, EAGER, BARE };
 
-#ifdef __wasm__
-#define PROSE(text) ""
+// As in contexts.def; the page has no sources.
+static const struct row {
+    const char *card;
+    uint32_t loading;
+    uint32_t low_mib, high_mib;
+#ifndef __wasm__
+    const char *source, *what;
+#define SOURCED(source, what) source, what
 #else
-#define PROSE(text) text
+#define SOURCED(source, what)
 #endif
-
-static const struct context_row ROWS[] = {
+} ROWS[] = {
 #define CONTEXT(card, loading, low, high, source, what) \
-    {card, loading == EAGER, loading == BARE, low, high, PROSE(source), PROSE(what)},
+    {card, loading, low, high, SOURCED(source, what)},
 #include "calc/model/contexts.def"
 #undef CONTEXT
 };
@@ -36,7 +41,13 @@ bool context_at(size_t index, struct context_row *out)
 {
     if (index >= sizeof ROWS / sizeof *ROWS)
         return false;
-    *out = ROWS[index];
+    const struct row *r = &ROWS[index];
+    *out = (struct context_row){
+        r->card, r->loading == EAGER, r->loading == BARE, r->low_mib, r->high_mib, "", ""};
+#ifndef __wasm__
+    out->source = r->source;
+    out->what = r->what;
+#endif
     return true;
 }
 
@@ -47,11 +58,11 @@ static void fill(struct vram_figure *out, uint64_t mib, uint64_t low, uint64_t h
 
 // A card's own published figure is taken as it is, with the common range around it: drivers differ.
 // One without PyTorch's kernels is the least that a process can have.
-static const struct context_row *row_of_card(int32_t gpu)
+static const struct row *row_of_card(int32_t gpu)
 {
     const struct vram_gpu *card = gpu < 0 ? NULL : vram_gpu_at((size_t)gpu);
     for (size_t i = 0; card && i < sizeof ROWS / sizeof *ROWS; i++)
-        if (!ROWS[i].eager && ROWS[i].card[0] &&
+        if (ROWS[i].loading != EAGER && ROWS[i].card[0] &&
             text_equal(card->name, text_len(card->name), ROWS[i].card))
             return &ROWS[i];
     return NULL;
@@ -75,10 +86,10 @@ static void add_group(const struct vram_config *c, uint64_t cards, struct vram_f
 
 static void of_context(const struct vram_config *c, struct vram_figure *out)
 {
-    const struct context_row *row = row_of_card(c->gpu);
+    const struct row *row = row_of_card(c->gpu);
     if (c->context_mib) {
         fill(out, c->context_mib, c->context_mib, c->context_mib, MESSAGE_why_context_given);
-    } else if (row && row->bare && row->low_mib > CONTEXT_MIB) {
+    } else if (row && row->loading == BARE && row->low_mib > CONTEXT_MIB) {
         fill(out, row->high_mib, row->low_mib, row->high_mib + CONTEXT_HIGH_MIB - CONTEXT_MIB,
              MESSAGE_why_context_bare);
     } else if (row && row->low_mib > CONTEXT_MIB) {

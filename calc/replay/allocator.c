@@ -9,6 +9,7 @@
 enum { BLOCKS_PER_MALLOC = 8 };
 
 #define FIRST_ADDRESS ALLOCATOR_LARGE_BUFFER
+#define LAST_ADDRESS ALLOCATOR_MAX
 
 // ---- life -------------------------------------------------------------------------------------
 
@@ -65,7 +66,7 @@ int allocator_reset(struct allocator *a, const struct allocator_config *config)
         a->config.max_split_bytes = UINT64_MAX;
     a->plain = !config->expandable && !gc_is_on(a) && a->config.max_split_bytes == UINT64_MAX;
     mem_zero(&a->stats, sizeof a->stats);
-    a->next_address = FIRST_ADDRESS;
+    a->next_address = config->falling && !config->expandable ? LAST_ADDRESS : FIRST_ADDRESS;
     a->count = 1;
     a->spare = a->spares = 0;
     a->stream = 0;
@@ -171,13 +172,21 @@ static inline uint32_t find_free(struct allocator *a, struct allocator_pool *p,
 
 // ---- segments ---------------------------------------------------------------------------------
 
+static uint64_t segment_address(struct allocator *a, uint64_t bytes)
+{
+    uint64_t at = a->next_address;
+    a->next_address = a->config.falling ? at - bytes : at + bytes;
+    return a->config.falling ? a->next_address : at;
+}
+
 static void segment_new(struct allocator *a, const struct allocator_pool *p, uint64_t bytes,
                         uint32_t *block)
 {
     uint32_t i = block_new(a);
-    a->blocks[i] = (struct allocator_block){
-        .size = bytes, .address = a->next_address, .small = p->small, .stream = p->stream};
-    a->next_address += bytes;
+    a->blocks[i] = (struct allocator_block){.size = bytes,
+                                            .address = segment_address(a, bytes),
+                                            .small = p->small,
+                                            .stream = p->stream};
     stat_add(&a->stats.reserved, bytes);
     stat_add(&a->stats.segments, 1);
     a->stats.device_mallocs++;

@@ -2,9 +2,10 @@
 // GPU.
 //
 // A few streams, one device. Addresses are invented: a new segment lies above all that came before
-// it, which decides between equal blocks as the real allocator does when the driver hands out
-// rising addresses. SRC: pytorch/pytorch c10/cuda/CUDACachingAllocator.cpp at 001074d,
-// DeviceCachingAllocator.
+// it, or below where the settings say so; that decides between blocks of one size, of which the
+// lowest is taken. Drivers hand out falling addresses: content/measurements has an H200 on which
+// the reserved memory of 71 of 72 runs of PyTorch 2.11 is that of falling ones. SRC:
+// pytorch/pytorch c10/cuda/CUDACachingAllocator.cpp at 001074d, DeviceCachingAllocator.
 
 #ifndef CALC_ALLOCATOR_H
 #define CALC_ALLOCATOR_H

@@ -34,6 +34,7 @@ struct allocator_config {
                                  // allowed_bytes
     uint32_t roundup_divisions;  // roundup_power2_divisions, a power of two; 0 or 1 = off
     bool expandable;             // expandable_segments:True
+    bool falling;                // cudaMalloc hands out falling addresses, as drivers do on Linux
 };
 
 struct allocator_stat {

@@ -29,6 +29,7 @@ static struct allocator_config run_allocator(const struct vram_config *c, uint64
         .max_split_bytes = c->max_split_size_mb << 20,
         .roundup_divisions = (uint32_t)c->roundup_power2_divisions,
         .expandable = c->expandable_segments,
+        .falling = c->mode == MODE_PROCESS,  // the reference values were simulated with rising ones
     };
 }
 

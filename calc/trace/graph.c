@@ -153,7 +153,7 @@ static bool graph_product(enum op op)
     return op == OP_MM || op == OP_ADDMM || op == OP_BMM;
 }
 
-// The first matrix product of a thread asks cuBLAS for its workspace.
+// A thread's first product asks for its workspace when its result is there. SRC: ATen cuda/Blas.cpp
 static void graph_workspace(struct graph *g, enum op op)
 {
     if (!g->workspaces || !graph_product(op) || g->workspace_done[g->t->backward] ||
@@ -210,9 +210,9 @@ uint32_t graph_scratch(struct graph *g, enum op op, uint8_t role, uint8_t part, 
     bool chosen = graph_is_chosen(g, op, role, part);
     if (chosen && g->recompute)
         return graph_chosen_before(g, op);
-    graph_workspace(g, op);
     uint32_t storage =
         tape_alloc(g->t, op, name_of(role, part), graph_category(g, role, part), dtype, shape);
+    graph_workspace(g, op);
     graph_workspace_call(g, op);
     if (chosen)
         graph_choose(g, storage);

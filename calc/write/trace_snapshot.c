@@ -378,6 +378,7 @@ static struct allocator_config allocator_settings(const struct vram_config *c)
         .max_split_bytes = c->max_split_size_mb * MIB,
         .roundup_divisions = (uint32_t)c->roundup_power2_divisions,
         .expandable = c->expandable_segments != 0,
+        .falling = c->mode == MODE_PROCESS,
     };
 }
 

@@ -37,7 +37,8 @@ for name, lengths in pairs(orders) do
   local run = vram.estimate{preset = "llama-3.2-1b", batch_size = 4, seq_lens = lengths, checkpointing = "block"}
   figures[name] = run.peak_reserved_bytes
   figures.rising_alive = figures.rising_alive or run.peak_allocated_bytes
-  assert(run.peak_allocated_bytes == figures.rising_alive, "the order changes what is allocated")
+  -- A block keeps up to 1 MiB that nobody asked for: which one does depends on the order.
+  assert(math.abs((run.peak_allocated_bytes - figures.rising_alive).value) < 4 * 2^20, "the order changes what is allocated")
 end
 
 -- Evaluation in between.

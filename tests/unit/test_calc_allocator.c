@@ -136,6 +136,27 @@ static void test_best_fit_takes_the_smallest_then_the_lowest(void **state)
     stop(&f);
 }
 
+// Where addresses fall, the lowest of blocks of one size is the one that came last; segments of
+// expandable_segments do not compete.
+static void test_falling_addresses_give_the_newest(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start(&f, (struct allocator_config){.falling = true});
+    uint32_t old = get(&f, 30 * MIB), new = get(&f, 30 * MIB);
+    uint64_t at_old = address(&f, old), at_new = address(&f, new);
+    assert_int_equal(at_new + 30 * MIB, at_old);
+    assert_true(at_old < ALLOCATOR_MAX);
+    put(&f, old);
+    put(&f, new);
+    assert_int_equal(address(&f, get(&f, 30 * MIB)), at_new);
+    assert_int_equal(address(&f, get(&f, 30 * MIB)), at_old);
+    stop(&f);
+    start(&f, (struct allocator_config){.falling = true, .expandable = true});
+    assert_true(address(&f, get(&f, 30 * MIB)) < address(&f, get(&f, 30 * MIB)));
+    stop(&f);
+}
+
 static void test_free_neighbours_coalesce(void **state)
 {
     (void)state;
@@ -401,6 +422,7 @@ int main(void)
         cmocka_unit_test(test_small_pool_splits_down_to_512),
         cmocka_unit_test(test_large_pool_keeps_a_rest_of_one_mib),
         cmocka_unit_test(test_best_fit_takes_the_smallest_then_the_lowest),
+        cmocka_unit_test(test_falling_addresses_give_the_newest),
         cmocka_unit_test(test_free_neighbours_coalesce),
         cmocka_unit_test(test_free_blocks_serve_their_stream),
         cmocka_unit_test(test_segments_do_not_coalesce),

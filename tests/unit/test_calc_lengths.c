@@ -90,7 +90,7 @@ static void assert_replay(const char *config, const struct events *e, const stru
 {
     struct heap h = {0};
     struct vram_mem mem = {heap_alloc, heap_free, &h};
-    struct allocator_config none = {0};
+    struct allocator_config none = {.falling = true};
     struct allocator a;
     uint32_t *block = calloc(e->count, sizeof *block);
     uint64_t *bytes = calloc(e->count, sizeof *bytes), live = 0, peak = 0;

@@ -44,7 +44,7 @@ static void reference_values_agree(void **state)
     struct rjson *r = fixture();
     char *text = compared(r, &t);
     assert_int_equal(t.results, 4);
-    assert_int_equal(t.figures, 12);
+    assert_int_equal(t.figures, 8);  // of the two of the probe what is allocated alone
     assert_int_equal(t.off, 0);
     assert_int_equal(t.passed_over, 1);  // the lean mode
     assert_non_null(strstr(text, "torch-eager: B16 T512 C384 L6 V50304 x2 float16 reference"));
@@ -61,6 +61,52 @@ static struct rjson *value_of(struct rjson *record, int result, const char *key)
     return rjson_get(rjson_get(rjson_get(r, "values"), key), "value");
 }
 
+static __attribute__((noinline)) int times(const char *text, const char *wanted)
+{
+    const char *found = strstr(text, wanted);
+    return found ? 1 + times(found + strlen(wanted), wanted) : 0;
+}
+
+// What PyTorch 2.11 took on an H200: what is reserved, and the process with it, is that of the
+// estimate in 58 of 72 runs, what is allocated in 41, and one run is off, whose 128 micro-steps
+// ended with one segment more.
+static void an_h200_agrees(void **state)
+{
+    (void)state;
+    char error[200];
+    struct rjson *r =
+        rjson_read_file("content/measurements/nvidia-h200-2026-11-27-torch.json", error, 200);
+    assert_non_null(r);
+    struct estimator_tally t;
+    char *text = compared(r, &t);
+    assert_int_equal(t.results, 72);
+    assert_int_equal(t.figures, 216);
+    assert_int_equal(t.off, 2);
+    const char *off = strstr(text, "x128 float16\n");
+    assert_non_null(off);
+    assert_int_equal(times(off, "OFF"), 2);
+    assert_true(times(text, "+0.00 %") + times(text, "-0.00 %") >= 2 * 58 + 41);
+    free(text);
+    rjson_free(r);
+}
+
+// Of the probe, whose workspaces come first, only what is allocated is compared.
+static void the_probe_on_an_h200_agrees(void **state)
+{
+    (void)state;
+    char error[200];
+    struct rjson *r =
+        rjson_read_file("content/measurements/nvidia-h200-2026-11-27.json", error, 200);
+    assert_non_null(r);
+    struct estimator_tally t;
+    char *text = compared(r, &t);
+    assert_int_equal(t.results, 33);
+    assert_int_equal(t.figures, 33);
+    assert_int_equal(t.off, 0);
+    free(text);
+    rjson_free(r);
+}
+
 // Each figure has its own bound, and stepping over it is counted.
 static void differences_are_counted(void **state)
 {
@@ -73,7 +119,7 @@ static void differences_are_counted(void **state)
                   {"process_bytes", 1.04, 1.06}};
     for (int i = 0; i < 3; i++)
         for (int far = 0; far < 2; far++) {
-            struct rjson *r = fixture(), *v = value_of(r, 2, bounds[i].key);
+            struct rjson *r = fixture(), *v = value_of(r, 0, bounds[i].key);
             struct estimator_tally t;
             v->integer =
                 (int64_t)((double)v->integer * (far ? bounds[i].beyond : bounds[i].within));
@@ -379,6 +425,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reference_values_agree),
+        cmocka_unit_test(an_h200_agrees),
+        cmocka_unit_test(the_probe_on_an_h200_agrees),
         cmocka_unit_test(differences_are_counted),
         cmocka_unit_test(compiled_runs_have_their_own_bound),
         cmocka_unit_test(configs_are_read),

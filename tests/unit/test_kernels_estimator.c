@@ -26,7 +26,8 @@ static struct rjson *fixture(void)
 }
 
 // The text that is printed; the caller frees it.
-static char *compared(const struct rjson *record, struct estimator_tally *t)
+static __attribute__((noinline)) char *compared(const struct rjson *record,
+                                                struct estimator_tally *t)
 {
     char *text = NULL;
     size_t length;

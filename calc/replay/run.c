@@ -60,11 +60,11 @@ static bool run_lags(const struct vram_config *c)
            (MODEL_IS_WHOLE || c->pipeline_parallel == 1);
 }
 
-// How far. nanotron's launcher for several nodes has PyTorch check each collective: the program
+// How far. A launcher of nanotron for several nodes has PyTorch check each collective: the program
 // waits for all of the group before it launches one, and longer the larger the group is. By then
-// the card is past the one before. The published throughput of pipelines over several nodes is that
-// of such runs: a micro-batch of 1 and of 32 sequences take the same time there; on one node, and
-// without a pipeline, not. SRC: nanotron examples/mamba/run_multinode.sh
+// the card is past the one before. That the published runs were launched so is inferred: a
+// micro-batch of 1 and of 32 sequences take the same time in pipelines over several nodes; on one
+// node, and without a pipeline, not. SRC: nanotron examples/mamba/run_multinode.sh at 77f54c10
 // (TORCH_DISTRIBUTED_DEBUG=DETAIL), pytorch torch/csrc/distributed/c10d/ProcessGroupWrapper.cpp
 // (runCollectiveChecks: monitoredBarrier, CollectiveFingerPrint::verify).
 enum { RUN_NODE = 8 };  // GPUs

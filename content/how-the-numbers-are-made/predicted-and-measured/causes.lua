@@ -12,8 +12,8 @@ local found = {
   {"^litgpt/", "gradient_accumulation_steps=[2-9]%d* .*parallel=fsdp1", -1, "accuracy.cause.no_sync"},
   {"^litgpt/", "gradient_accumulation_steps=1%d+ .*parallel=fsdp1", -1, "accuracy.cause.no_sync"},
   -- Whole sequences that a collective takes come back up to 1,024 launches later, at once where the program is the slower one: rows
-  -- that differ in nothing that matters are far apart (8B, TP 32: 46.3 and 18.5 GiB for 16 sequences). The slower ones were launched with
-  -- TORCH_DISTRIBUTED_DEBUG=DETAIL, by their pace: 3 ms a layer and micro-batch times TP, as in the pipelines over several nodes, which a
+  -- that differ in nothing that matters are far apart (8B, TP 32: 46.3 and 18.5 GiB for 16 sequences). The slower ones were probably
+  -- launched with TORCH_DISTRIBUTED_DEBUG=DETAIL, by their pace: 3 ms a layer and micro-batch times TP, as in the pipelines over several nodes, which a
   -- configuration does not say: 1453, 1452, 1721, 1744, 1782. And two programs made the rows of pipelines: nanotron's
   -- scripts/scaling_benchmarks.py (e24d2483) measures those of jobs before 14097150 again, and the plot names no job. Twenty rows of 1B
   -- with TP up to 16 (1343 to 1449) are less than the tensors alive in build_model's first stage of 11 or 6 layers, and fit 10 or 5; those of

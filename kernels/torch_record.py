@@ -264,6 +264,12 @@ def write_json(path, data):
     os.replace(temporary, path)
 
 
+def command():
+    """As it was called; of an absolute path only the name, for a record says nothing of whoever measured."""
+    words = [os.path.basename(sys.argv[0])] + sys.argv[1:]
+    return [os.path.basename(word) if word.startswith("/") else word for word in words]
+
+
 def provenance(options):
     """Everything of a record but its results. The GPU is looked at in a process that holds nothing on it."""
     torch, nvml, process = open_gpu()
@@ -274,7 +280,7 @@ def provenance(options):
         "schema": "vramprobe/1", "id": name[:-5] if name.endswith(".json") else name, "status": "ok",
         "created_utc": utc(),
         "tool": {"name": "torch_record.py", "version": VERSION, "sources_sha256": sources_sha256(HERE),
-                 "protocols": PROTOCOLS, "command": [os.path.basename(sys.argv[0])] + sys.argv[1:]},
+                 "protocols": PROTOCOLS, "command": command()},
         "code": {"commit": options.commit, "dirty": options.dirty},
         "host": host_record(), "device": device_record(torch, nvml, others), "software": software_record(torch, nvml),
     }

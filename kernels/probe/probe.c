@@ -91,6 +91,12 @@ static struct rjson *os_name(void)
     return host;
 }
 
+// A record says nothing of whoever measured: of an absolute path only the name.
+static const char *without_folder(const char *word)
+{
+    return *word == '/' ? strrchr(word, '/') + 1 : word;
+}
+
 static struct rjson *tool_part(const struct options *o)
 {
     struct rjson *tool = rjson_object(), *protocols = rjson_object(), *command = rjson_array();
@@ -101,7 +107,7 @@ static struct rjson *tool_part(const struct options *o)
         rjson_set(protocols, e->name, rjson_int(e->protocol));
     rjson_set(tool, "protocols", protocols);
     for (int i = 0; i < o->argc; i++)
-        rjson_add(command, rjson_string(i ? o->argv[i] : "vramprobe"));
+        rjson_add(command, rjson_string(i ? without_folder(o->argv[i]) : "vramprobe"));
     rjson_set(tool, "command", command);
     return tool;
 }

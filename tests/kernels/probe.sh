@@ -19,6 +19,7 @@ if [ -e /dev/nvidia0 ]; then echo "skip no-device mode: a GPU is here"; else
     case_of "one clear line" "$(wc -l <"$work/err" | tr -d ' ')" 1
     case_of "its record says so" "$(grep -c '"status": "no-device"' "$work/none.json")" 1
     case_of "its record is valid" "$(code "$probe" validate "$work/none.json")" 0
+    case_of "its record names no folder" "$(grep -c "$work" "$work/none.json" || true)" 0
     case_of "it names version and sources" "$(grep -cE '"version": "0"|"sources_sha256": "0000000000' "$work/none.json")" 0
     case_of "nothing is overwritten" "$(code "$probe" run -o "$work/none.json")" 3
     case_of "kernels cannot be checked" "$(code "$probe" --check)" 77

@@ -42,6 +42,8 @@ code = torch_record.main()
 record = json.load(open(out))
 options = torch_record.parse(["--cited", "--state", state])
 timed = torch_record.finished(torch_record.os.path.join(state, torch_configs.key("framework_step", config) + ".json"), options)
+sys.argv[0] = "/a/b/torch_record.py"
+assert torch_record.command() == ["torch_record.py", "--cited", "--collect", "--state", "state", "-o", "c.json"]
 print(code, record["id"], record["device"]["name"], len(record["results"]), timed)
 END
 )" "1 results of 38 in $work/c.json

@@ -35,9 +35,11 @@ void search_page(struct unit_maker *units, const struct site *site, const struct
 {
     if (site->settings.search == SEARCH_NONE)
         return;
-    enum units_extent extent = each_listed(p)                           ? UNITS_TITLE
-                               : site->settings.search == SEARCH_TITLES ? UNITS_HEADINGS
-                                                                        : UNITS_WORDS;
+    // A record's table is numbers and keys by the hundred, which every query would load.
+    bool headings = each_recorded(p) || site->settings.search == SEARCH_TITLES;
+    enum units_extent extent = each_listed(p) ? UNITS_TITLE
+                               : headings     ? UNITS_HEADINGS
+                                              : UNITS_WORDS;
     // Many alike have the same words in their titles and texts, which would stand before all
     // others.
     str title = extent == UNITS_TITLE ? p->subject : p->title;

@@ -128,10 +128,11 @@ static void put_origin(const struct language *l, const char *key, const char *te
 {
     if (!*text)
         return;
+    buf_lit(out, "<bdi>");
     put_word(l, key, out);
     buf_lit(out, " ");
     escape_text(out, str_c(text));
-    buf_lit(out, "; ");
+    buf_lit(out, "</bdi>; ");
 }
 
 // The day of a record, as the page's language writes it; what is no date stays as it is.

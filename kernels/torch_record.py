@@ -234,7 +234,7 @@ def run_job(number, jobs, options, until):
         return True
     begun = time.monotonic()
     if begun > until:
-        return os.path.exists(path)
+        return False
     try:
         searched = experiment == "framework_max_batch"
         outcome = max_batch(config, options, until) if searched else run_one(config, options)
@@ -264,6 +264,12 @@ def write_json(path, data):
     os.replace(temporary, path)
 
 
+def record_id(options):
+    """A record's name is its file's."""
+    name = os.path.basename(options.output)
+    return name[:-5] if name.endswith(".json") else name
+
+
 def command():
     """As it was called; of an absolute path only the name, for a record says nothing of whoever measured."""
     words = [os.path.basename(sys.argv[0])] + sys.argv[1:]
@@ -275,9 +281,8 @@ def provenance(options):
     torch, nvml, process = open_gpu()
     others = len(process.others)
     torch.cuda.init()
-    name = os.path.basename(options.output)
     return {
-        "schema": "vramprobe/1", "id": name[:-5] if name.endswith(".json") else name, "status": "ok",
+        "schema": "vramprobe/1", "id": record_id(options), "status": "ok",
         "created_utc": utc(),
         "tool": {"name": "torch_record.py", "version": VERSION, "sources_sha256": sources_sha256(HERE),
                  "protocols": PROTOCOLS, "command": command()},
@@ -289,9 +294,7 @@ def provenance(options):
 def kept_provenance(options):
     """The provenance of the last call that measured into this state folder."""
     with open(os.path.join(options.state, PROVENANCE)) as f:
-        head = json.load(f)
-    name = os.path.basename(options.output)
-    return dict(head, id=name[:-5] if name.endswith(".json") else name)
+        return dict(json.load(f), id=record_id(options))
 
 
 def collect(jobs, options):
@@ -327,6 +330,8 @@ def parse(arguments):
     options = p.parse_args(arguments)
     if not (options.one or options.cited or options.accuracy or options.config or options.max_batch):
         p.error("nothing to measure: give --cited, --accuracy, --config or --max-batch")
+    if options.jobs < 1:
+        p.error("--jobs %d: a whole number above 0 is wanted" % options.jobs)
     return options
 
 

@@ -261,16 +261,16 @@ static void print_figures(const struct vram_result *r, const struct rjson *resul
          probe = is(result, "engine", "vramprobe");
     for (int i = 0; i < FIGURES; i++) {
         int64_t real = measured(result, figures[i].key);
+        if (real <= 0) {
+            fprintf(out, "  %-9s %9.1f estimated, not measured\n", figures[i].name,
+                    (double)estimates[i] / 1048576);
+            continue;
+        }
         if (probe && i != ALLOCATED) {
             // The probe takes both workspaces before the weights, PyTorch each with a thread's
             // first product: the gaps between blocks are others.
             fprintf(out, "  %-9s %9.1f measured, not compared: its workspaces come first\n",
                     figures[i].name, (double)real / 1048576);
-            continue;
-        }
-        if (real <= 0) {
-            fprintf(out, "  %-9s %9.1f estimated, not measured\n", figures[i].name,
-                    (double)estimates[i] / 1048576);
             continue;
         }
         double off = (double)estimates[i] / (double)real - 1,

@@ -11,6 +11,7 @@ record() { rc=0; PYTHONDONTWRITEBYTECODE=1 python3 "$ROOT/kernels/torch_record.p
 case_of "nothing asked for" "$(record)" 2
 case_of "a config that cannot be" "$(record --config '{"n_embd": 512}' -o "$work/r.json")" 2
 case_of "it names the reason" "$(grep -c 'n_embd=512 cannot be divided among n_head=12' "$work/err")" 1
+case_of "no jobs at once" "$(record --cited --jobs 0 -o "$work/r.json")" 2
 case_of "JSON that is cut off" "$(record --config '{"n_embd"' -o "$work/r.json")" 2
 case_of "flash attention in fp32" "$(record --config '{"dtype": "float32"}' -o "$work/r.json")" 2
 # What is planned: each checkpointed run both ways, nothing twice, what has to be compiled after what has not.
@@ -44,10 +45,11 @@ options = torch_record.parse(["--cited", "--state", state])
 timed = torch_record.finished(torch_record.os.path.join(state, torch_configs.key("framework_step", config) + ".json"), options)
 sys.argv[0] = "/a/b/torch_record.py"
 assert torch_record.command() == ["torch_record.py", "--cited", "--collect", "--state", "state", "-o", "c.json"]
-print(code, record["id"], record["device"]["name"], len(record["results"]), timed)
+waits = torch_record.run_job(0, [("framework_step", config)], options, 0)
+print(code, record["id"], record["device"]["name"], len(record["results"]), timed, waits)
 END
 )" "1 results of 38 in $work/c.json
-0 c H200 1 False"
+0 c H200 1 False False"
 : >"$work/there.json"
 case_of "a record that is there" "$(record --cited -o "$work/there.json")" 3
 if [ -e /dev/nvidia0 ]; then echo "skip no GPU: one is here"; else

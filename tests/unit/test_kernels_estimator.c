@@ -68,18 +68,27 @@ static __attribute__((noinline)) int times(const char *text, const char *wanted)
     return found ? 1 + times(found + strlen(wanted), wanted) : 0;
 }
 
+// The text and tally of a record of content/measurements.
+static char *compared_record(const char *path, struct estimator_tally *t)
+{
+    char error[200];
+    struct rjson *r = rjson_read_file(path, error, sizeof error);
+    assert_non_null(r);
+    char *text = compared(r, t);
+    rjson_free(r);
+    return text;
+}
+
+#define H200 "content/measurements/nvidia-h200-2026-11-27"
+
 // What PyTorch 2.11 took on an H200: what is reserved, and the process with it, is that of the
 // estimate in 58 of 72 runs, what is allocated in 41, and one run is off, whose 128 micro-steps
 // ended with one segment more.
 static void an_h200_agrees(void **state)
 {
     (void)state;
-    char error[200];
-    struct rjson *r =
-        rjson_read_file("content/measurements/nvidia-h200-2026-11-27-torch.json", error, 200);
-    assert_non_null(r);
     struct estimator_tally t;
-    char *text = compared(r, &t);
+    char *text = compared_record(H200 "-torch.json", &t);
     assert_int_equal(t.results, 72);
     assert_int_equal(t.figures, 216);
     assert_int_equal(t.off, 2);
@@ -87,24 +96,18 @@ static void an_h200_agrees(void **state)
     assert_int_equal(times(strstr(text, "x128 float16\n"), "OFF"), 2);
     assert_true(times(text, "+0.00 %") + times(text, "-0.00 %") >= 2 * 58 + 41);
     free(text);
-    rjson_free(r);
 }
 
 // Of the probe, whose workspaces come first, only what is allocated is compared.
 static void the_probe_on_an_h200_agrees(void **state)
 {
     (void)state;
-    char error[200];
-    struct rjson *r =
-        rjson_read_file("content/measurements/nvidia-h200-2026-11-27.json", error, 200);
-    assert_non_null(r);
     struct estimator_tally t;
-    char *text = compared(r, &t);
+    char *text = compared_record(H200 ".json", &t);
     assert_int_equal(t.results, 33);
     assert_int_equal(t.figures, 33);
     assert_int_equal(t.off, 0);
     free(text);
-    rjson_free(r);
 }
 
 // Each figure has its own bound, and stepping over it is counted.

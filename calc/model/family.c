@@ -42,7 +42,8 @@ enum {
     FLASH_2 = 1 << 12,
     LOOPED = 1 << 13,
     HALF = 1 << 14,
-    GATHERED = 1 << 15
+    GATHERED = 1 << 15,
+    LOOSE = 1 << 16
 };
 
 static const struct family_limit {
@@ -54,10 +55,24 @@ static const struct family_limit {
 #include "calc/model/family_limits.def"
 };
 
+// Formats other than bitsandbytes' take experts out of the two tensors that transformers 5 has them
+// in; bitsandbytes takes every nn.Linear, which Phi-3.5-MoE's router is. SRC: transformers 5.23
+// integrations/bitsandbytes.py (replace_with_bnb_linear), models/phimoe/modeling_phimoe.py
+// (PhimoeTopKRouter).
+static bool family_experts_loose(const struct vram_config *c)
+{
+#ifndef __wasm__
+    if (c->family == FAMILY_PHIMOE)
+        return c->quantization != QUANTIZATION_NONE;
+#endif
+    return c->n_expert && c->quantization > QUANTIZATION_NF4_DOUBLE;
+}
+
 // Of those that the page's module has no rows for.
 static unsigned family_whole_runs(const struct vram_config *c)
 {
     return MODEL_IS_WHOLE * ((c->attention == ATTENTION_FLASH_2) * FLASH_2 |
+                             family_experts_loose(c) * LOOSE |
                              (c->transformers < 5018) * LOOPED | precision_is_float16(c) * HALF |
                              scheme_divides_weights(c) * GATHERED |
                              (c->task == TASK_INFERENCE && c->transformers < 5015) * UNPACKED);

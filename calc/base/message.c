@@ -7,22 +7,18 @@
 
 enum { ARG_CUT = 60 };
 
-// The page has its own words, in its reader's language.
-#ifdef __wasm__
-#define PROSE(english) ""
+// The page has its own words, in its reader's language. MESSAGES_AS_IDS: a build for tests, in
+// which no English is left for anything to depend on.
+#if defined __wasm__
+#define ENGLISH(id, english) ""
+#elif defined MESSAGES_AS_IDS
+#define ENGLISH(id, english) "#" #id
 #else
-#define PROSE(english) english
+#define ENGLISH(id, english) english
 #endif
-
-// MESSAGES_AS_IDS: a build for tests, in which no English is left for anything to depend on.
-#ifdef MESSAGES_AS_IDS
-#define MESSAGE(id, class, english) \
-    const struct vram_message MESSAGE_##id[1] = {{#id, class, NULL, "#" #id, NULL, 0, 0, NULL, 0}};
-#else
-#define MESSAGE(id, class, english) \
-    const struct vram_message MESSAGE_##id[1] = { \
-        {#id, class, NULL, PROSE(english), NULL, 0, 0, NULL, 0}};
-#endif
+#define MESSAGE(ident, class, english) \
+    const struct vram_message MESSAGE_##ident[1] = { \
+        {.id = #ident, .code = class, .text = ENGLISH(ident, english)}};
 #include "calc/base/messages.def"
 #undef MESSAGE
 
@@ -70,6 +66,7 @@ static const char *message_keep(struct message *m, size_t *used, const char *tex
     return at;
 }
 
+#ifndef __wasm__  // where no sentence has English
 static void message_write_arg(struct writer *w, const struct vram_arg *a)
 {
     if (a->text)
@@ -134,35 +131,51 @@ static void *message_no_memory(void *ctx, size_t bytes)
 }
 
 // The text is made in the message's own array, so that one about memory needs none.
-static void message_say(struct message *m, const char *english)
+static void message_say(struct message *m, message_id id)
 {
     static const char more[] = "...";
     struct vram_mem mem = {message_no_memory, NULL, NULL};
     struct writer w = {.mem = &mem, .text = m->text, .cap = MESSAGE_TEXT - sizeof more};
-    m->text[0] = 0;
-    message_write(&w, english, &m->out);
+    message_write(&w, id->text, &m->out);
     if (w.failed)
         mem_copy(m->text + w.len, more, sizeof more);
+}
+#else
+static void message_say(struct message *m, message_id id)
+{
+    (void)m;
+    (void)id;
+}
+#endif
+
+static void message_begin(struct message *m, const char *id, enum vram_code code, const char *field)
+{
+    message_clear(m);
+    m->about[0] = field;
+    m->about[1] = NULL;
+    m->out.id = id;
+    m->out.code = code;
+    m->out.field = field;
+    m->out.args = m->args;
+}
+
+static void message_add_arg(struct message *m, size_t *used, const struct arg *a)
+{
+    if (m->out.arg_count < MESSAGE_ARGS)
+        m->args[m->out.arg_count++] = (struct vram_arg){
+            a->name, a->text ? message_keep(m, used, a->text, a->len) : NULL, a->number};
 }
 
 void message_set(struct message *m, message_id id, const char *const *about, struct args args)
 {
-    size_t used = 0;
-    message_clear(m);
-    m->out.id = id->id;
-    m->out.code = id->code;
-    m->out.field = about[0];
-    for (size_t i = 0; i < MESSAGE_ABOUT && (i == 0 || m->about[i - 1]); i++)
-        m->about[i] = about[i];
-    m->about[MESSAGE_ABOUT] = NULL;
-    m->out.args = m->args;
-    for (size_t i = 0; i < args.count && i < MESSAGE_ARGS; i++) {
-        const struct arg *a = &args.at[i];
-        m->args[i] = (struct vram_arg){
-            a->name, a->text ? message_keep(m, &used, a->text, a->len) : NULL, a->number};
-        m->out.arg_count = i + 1;
-    }
-    message_say(m, id->text);
+    size_t used = 0, keys = 0;
+    message_begin(m, id->id, id->code, about[0]);
+    for (; keys < MESSAGE_ABOUT && about[keys]; keys++)
+        m->about[keys] = about[keys];
+    m->about[keys] = NULL;
+    for (size_t i = 0; i < args.count; i++)
+        message_add_arg(m, &used, &args.at[i]);
+    message_say(m, id);
 }
 
 void message_place(struct message *m, const char *file, uint32_t line, uint32_t col)
@@ -181,19 +194,11 @@ void message_place(struct message *m, const char *file, uint32_t line, uint32_t 
 void message_copy(struct message *to, const struct vram_message *from)
 {
     size_t used = 0, n = text_len(from->text);
-    message_clear(to);
-    to->about[0] = from->field;
-    to->about[1] = NULL;
-    to->out.id = from->id;
-    to->out.code = from->code;
-    to->out.field = from->field;
-    to->out.args = to->args;
-    for (size_t i = 0; i < from->arg_count && i < MESSAGE_ARGS; i++) {
+    message_begin(to, from->id, from->code, from->field);
+    for (size_t i = 0; i < from->arg_count; i++) {
         const struct vram_arg *a = &from->args[i];
-        to->args[i] = (struct vram_arg){
-            a->name, a->text ? message_keep(to, &used, a->text, text_len(a->text)) : NULL,
-            a->number};
-        to->out.arg_count = i + 1;
+        struct arg arg = {a->name, a->text, a->text ? text_len(a->text) : 0, a->number};
+        message_add_arg(to, &used, &arg);
     }
     n = n < MESSAGE_TEXT - 1 ? n : MESSAGE_TEXT - 1;
     mem_copy(to->text, from->text, n);

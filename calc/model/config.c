@@ -75,17 +75,16 @@ static const struct vram_field config_fields[] = {
 #include "calc/model/fields.def"
 };
 
-// What the public row does not say: place in struct vram_config, aliases of enum values.
-static const struct config_place {
-    size_t offset;
-    const char *const *aliases;
-} config_places[] = {
+// What the public row does not say: aliases of the values.
+static const char *const *const config_aliases[] = {
 #define FIELD(type, ident, initial, min, max, unit, group, aliases, help) \
-    {offsetof(struct vram_config, ident), CONFIG_ALIAS_##type(ident)},
+    CONFIG_ALIAS_##type(ident),
 #include "calc/model/fields.def"
 };
 
-enum { CONFIG_FIELDS = sizeof config_fields / sizeof *config_fields };
+enum { CONFIG_FIELDS = CONFIG_FIELD_COUNT };
+_Static_assert(offsetof(struct vram_config, lengths) == CONFIG_FIELDS * sizeof(uint64_t),
+               "the fields are an array of numbers, in the order of fields.def");
 
 const struct vram_field *vram_field_at(size_t index)
 {
@@ -111,20 +110,19 @@ const struct vram_field *vram_field_find(const char *key)
 
 uint64_t config_get(const struct vram_config *c, size_t field)
 {
-    return *(const uint64_t *)(const void *)((const char *)c + config_places[field].offset);
+    return ((const uint64_t *)c)[field];
 }
 
 void config_put(struct vram_config *c, size_t field, uint64_t value)
 {
-    *(uint64_t *)(void *)((char *)c + config_places[field].offset) = value;
+    ((uint64_t *)c)[field] = value;
 }
 
 bool config_same(const struct vram_config *a, const struct vram_config *b)
 {
-#define FIELD(type, ident, initial, min, max, unit, group, aliases, help) \
-    if (a->ident != b->ident) \
-        return false;
-#include "calc/model/fields.def"
+    for (size_t i = 0; i < CONFIG_FIELDS; i++)
+        if (config_get(a, i) != config_get(b, i))
+            return false;
     for (uint64_t i = 0; i < a->seq_lens; i++)
         if (a->lengths[i] != b->lengths[i])
             return false;
@@ -167,7 +165,7 @@ static bool config_read_enum(size_t field, const char *s, size_t len, uint64_t *
     }
     for (uint64_t i = 0; names[i]; i++) {
         if (text_equal_nocase(s, len, names[i]) ||
-            text_has_word(config_places[field].aliases[i], s, len)) {
+            text_has_word(config_aliases[field][i], s, len)) {
             *out = i;
             return true;
         }
@@ -195,7 +193,7 @@ static const struct set_group config_targets[] = {
 static struct set config_set_of(size_t field)
 {
     const struct set_group *groups = field == FIELD_lora_targets ? config_targets : NULL;
-    return (struct set){config_fields[field].values, config_places[field].aliases, groups};
+    return (struct set){config_fields[field].values, config_aliases[field], groups};
 }
 
 static bool config_read_set(size_t field, const char *s, size_t len, uint64_t *out)

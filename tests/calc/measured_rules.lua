@@ -1,5 +1,6 @@
 -- Tests how the columns of a table of measurements are read: versions, methods, lists, sharding, broken tables. Prints "ok" or
 -- "not ok" lines.
+local figures = require "figures"
 local frameworks = require "frameworks"
 local models = require "models"
 local score = require "score"
@@ -213,6 +214,50 @@ says("and 70B, of k, too", tune, "lora_targets=q+k+v lora_rank=16 parallel=fsdp2
 tune.group, tune.framework, tune.model, tune.n_gpu = "torchtune/README ladder", "torchtune 0.4-0.6", "Llama-3.2-3B", "1"
 says("its later table, of what came then", tune, "lora_targets=q+v+o+gate+up+down lora_rank=64")
 
+-- ---- the same in other people's words --------------------------------------------------------
+
+-- {column, cell, words that are there, keys that are not}
+for _, entry in ipairs{
+  {"framework", "transformers==4.46.0, torch==2.5.1", "torch=2.5 transformers=4.46"}, {"framework", "transformers 4.46 (torch 2.3)", "torch=2.3 transformers=4.46"},
+  {"framework", "Hugging Face Transformers v4.44 / PyTorch 2.4", "torch=2.4 transformers=4.44"}, {"framework", "LLaMA Factory 0.9, HF Trainer", "framework=transformers"},
+  {"framework", "torchtune v0.4.0", "torch=2.5 cross_entropy=chunked_output grad_clip=0 dtype=bfloat16_pure"},
+  {"optimizer", "torch.optim.AdamW", "optimizer=adamw_foreach"}, {"optimizer", "AdamW(fused=True)", "optimizer=adamw_fused"}, {"optimizer", "bnb.optim.AdamW8bit", "optimizer=adamw_8bit"},
+  {"optimizer", "8-bit AdamW (lr 2e-4)", "optimizer=adamw_8bit"}, {"optimizer", "PagedAdamW 8bit", "optimizer=adamw_8bit_paged"}, {"optimizer", "AdamW8bit (torchao)", "optimizer=adamw_torchao_8bit"},
+  {"optimizer", "SGD, momentum 0.9", "optimizer=sgd_momentum"}, {"optimizer", "SGD (no momentum)", "optimizer=sgd"}, {"optimizer", "DeepSpeedCPUAdam", "offload_optimizer=true"},
+  {"precision", "torch_dtype=bfloat16", "dtype=bfloat16_pure"}, {"precision", "bf16=True", "dtype=bfloat16"}, {"precision", "fp32 weights, bf16 autocast", "dtype=bfloat16"},
+  {"checkpointing", "True", "checkpointing=block"}, {"checkpointing", "disabled", "checkpointing=none"}, {"checkpointing", "gradient checkpointing (use_reentrant=False)", "checkpointing=block use_reentrant=false"},
+  {"checkpointing", "selective AC (op)", "checkpointing=selective"}, {"checkpointing", "selective (2)", "checkpointing=every checkpoint_every=2"}, {"checkpointing", "w/o gradient checkpointing", "checkpointing=none"},
+  {"checkpointing", "fsdp_activation_checkpointing", "checkpointing=block use_reentrant=false"}, {"checkpointing", "use_reentrant=True", "checkpointing=block use_reentrant=true"},
+  {"other", "attn_implementation=flash_attention_2, use_cache=False", "attention=flash_attention_2", "use_cache"}, {"other", "Flash Attention 2, gradient_accumulation_steps=8", "gradient_accumulation_steps=8"},
+  {"other", "GA 4; lr 1e-4; cosine; 3 epochs", "gradient_accumulation_steps=4"}, {"other", "effective batch 64", "gradient_accumulation_steps=16"},
+  {"other", "use_liger_kernel=True, no packing", "kernels=liger cross_entropy=chunked"}, {"other", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", "expandable_segments=true"},
+  {"method", "full-parameter", "optimizer=adamw_foreach", "lora_rank"}, {"method", "LoRA r=16 target_modules=all-linear lora_dropout=0.05", "lora_rank=16 lora_targets=all lora_dropout=0.05"},
+  {"method", "rsLoRA rank 64, alpha 16, q, k, v, o, gate, up, down", "lora_rank=64 lora_targets=q+k+v+o+gate+up+down"}, {"method", "LoRA r8 attn + MLP (20.9M trainable)", "lora_rank=8 lora_targets=all"},
+  {"method", "LoRA r8 all-linear + lm_head", "lora_targets=all+head"}, {"method", "LoRA r8 all modules_to_save=embed_tokens,lm_head", "lora_targets=all modules_to_save=head+embed"},
+  {"method", "QLoRA nf4 double quant r16 all", "quantization=nf4_double"}, {"method", "GPTQ-LoRA r16 all", "quantization=gptq lora_rank=16"}, {"method", "LoRA(8) q/v, GA=2", "lora_rank=8 lora_targets=q+v gradient_accumulation_steps=2"},
+  {"batch", "2 per GPU", "batch_size=2"}, {"batch", "1 (GA 8)", "batch_size=1 gradient_accumulation_steps=8"}, {"seq", "2,048", "seq_len=2048"}, {"seq", "131,072", "seq_len=131072"}, {"seq", "up to 2K tokens", "seq_len=2048"},
+  {"seq", "512-1024", "seq_len=1024"}, {"gpu", "1x A100 (80 GB)", "gpu=A100_80GB_SXM"}, {"gpu", "B200 180GB", "gpu=B200 gpu_memory=180GiB"}} do
+  says(entry[1] .. " '" .. entry[2] .. "'", {[entry[1]] = entry[2]}, entry[3], entry[4])
+end
+says("GPUs by nodes", {n_gpu = "2 nodes x 8", method = "full ZeRO stage 3"}, "parallel=zero3 n_gpu=16")
+says("what ZeRO-3 offload leaves on the card", {n_gpu = "8x", method = "full", other = "zero3 offload"}, "parallel=zero3 n_gpu=8 offload_optimizer=true offload_params=true", "offload_activations")
+says("a prompt in words", {task = "inference", method = "inference", seq = "2048 in / 128 out"}, "seq_len=2048 max_new_tokens=128")
+-- What may mean two things is refused, not guessed.
+refuses("one number or two", {seq = "128,256"}, "the length of the sequences is not said: seq '128,256'")
+refuses("whose batch", {batch = "8x4"}, "the batch is not said: batch '8x4'")
+refuses("two optimizers", {method = "full, 8-bit AdamW"}, "optimizer 'adamw_torch' says optimizer=adamw_torch, and adamw_8bit is said too")
+refuses("no dropout in the model", {method = "full, dropout 0.1"}, "unknown method 'dropout': of the model's own layers")
+refuses("a batch that does not divide", {other = "global batch 30"}, "a batch of 30 in all is not 4 at once")
+refuses("more ways than GPUs", {method = "full TP2", n_gpu = "1"}, "1 GPUs are not so many times TP 2 x PP 1 x CP 1")
+refuses("a number behind LoRA", {method = "LoRA 8 q_proj"}, "unknown method '8'")
+
+for metric, member in pairs{["torch.cuda.max_memory_allocated()"] = "peak_allocated_bytes", ["peak reserved memory"] = "peak_reserved_bytes",
+  ["Peak memory allocated"] = "peak_allocated_bytes", ["max_memory_allocated (rank 0)"] = "peak_allocated_bytes", ["max_reserved (GiB)"] = "peak_reserved_bytes",
+  ["GPU mem (nvidia-smi)"] = "process_bytes"} do
+  equal((figures.find(metric, {})), member, "metric " .. metric)
+end
+equal(figures.find("max_memory_allocated, all GPUs", {}), nil, "a sum or the largest")
+
 -- ---- checkpointing, cards, remarks ----------------------------------------------------------
 
 says("every block", {checkpointing = "block, reentrant"}, "checkpointing=block use_reentrant=true")
@@ -267,7 +312,8 @@ local published = {["Llama-3.1-405B"] = "405.9", ["Mistral-7B-v0.3"] = "7.2", ["
   ["Qwen2-57B-A14B-Instruct"] = "57.4", ["llama-30b"] = "32.5", ["llama-65b"] = "65.3", ["deepseek-llm-7b-base"] = "6.9",
   ["deepseek-coder-1.3b-base"] = "1.3", ["deepseek-coder-6.7b-instruct"] = "6.7", ["Mistral-Small-24B-Instruct-2501"] = "23.6",
   ["Codestral-22B-v0.1"] = "22.2", ["Yi-1.5-9B"] = "8.8", ["Phi-3-medium-4k-instruct"] = "14.0", ["gemma-3-270m-it"] = "0.3",
-  ["granite-3.0-3b-a800m-base"] = "3.3"}
+  ["granite-3.0-3b-a800m-base"] = "3.3", ["starcoder2-7b"] = "7.2", ["starcoder2-15b"] = "16.0", ["starcoderbase-1b"] = "1.1", ["SOLAR-10.7B-v1.0"] = "10.7",
+  ["DeepSeek-R1-Distill-Qwen-1.5B"] = "1.8", ["OpenHermes-2.5-Mistral-7B"] = "7.2"}
 
 for name, wanted in pairs(published) do
   local fields = models.find(name)

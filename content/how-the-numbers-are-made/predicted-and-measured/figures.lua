@@ -6,13 +6,21 @@ figures.metrics = {
   {"^max_memory_allocated summed over gpus$", "cards_allocated_bytes", "each card's own peak, summed"},
   {"^max_memory_allocated$", "peak_allocated_bytes", "the same counter"},
   {"^max_memory_reserved", "peak_reserved_bytes", "the same counter"},
+  {"^max_memory_allocated,? ?%(?rank 0%)?$", "peak_allocated_bytes", "the same counter"}, {"^max_memory_allocated,? ?%(?per gpu%)?$", "peak_allocated_bytes", "the same counter"},
+  {"^max_memory_allocated,? ?worst rank$", "peak_allocated_bytes", "the same counter"}, {"^peak %(?allocated%)?$", "peak_allocated_bytes", "the same counter"},
+  {"^peak allocated mem%a*$", "peak_allocated_bytes", "the same counter"}, {"^peak mem%a* %(?allocated%)?$", "peak_allocated_bytes", "the same counter"}, {"^max allocated", "peak_allocated_bytes", "the same counter"},
+  {"^peak reserved mem", "peak_reserved_bytes", "the same counter"}, {"^peak mem%a* %(?reserved%)?$", "peak_reserved_bytes", "the same counter"}, {"^max_?%s?reserved", "peak_reserved_bytes", "the same counter"},
+  {"^max_active", "peak_allocated_bytes", "active_bytes counts the blocks of live tensors, as allocated does"}, {"^peak active mem%a*$", "peak_allocated_bytes", "the same"},
+  {"^mem%a* active$", "peak_allocated_bytes", "the same"},
   {"^peak memory active$", "peak_allocated_bytes", "active_bytes counts the blocks of live tensors, as allocated does"},
   {"^peak memory per gpu$", "peak_reserved_bytes", "what the process holds of the card; the table does not say which counter"},
   {"^peak reserved$", "peak_reserved_bytes", "the same counter"},
   {"^peak memory$", "peak_reserved_bytes", "which counter is not said"},
-  {"^max memory$", "peak_reserved_bytes", "which counter is not said"},
+  {"^max memory$", "peak_reserved_bytes", "which counter is not said"}, {"^peak gpu mem%a*$", "peak_reserved_bytes", "which counter is not said"},
+  {"^peak vram$", "peak_reserved_bytes", "which counter is not said"},
   {"^nvidia%-smi %(initial subtracted%)$", "process_bytes", "the card's memory less what was taken before the process began"},
-  {"^nvidia%-smi", "process_bytes", "the process in the card"},
+  {"^nvidia%-smi", "process_bytes", "the process in the card"}, {"%(nvidia%-smi%)$", "process_bytes", "the process in the card"},
+  {"^p?y?nvml", "process_bytes", "the process in the card"},
   {"^unstated", "process_bytes", "which figure is not said; it is not scored"},
   {"^gpu memory %(reserved or allocated not said%)$", "reserved_end_bytes",
     "nanotron logs both; the rows with data parallelism only are the reserved ones. The peak is reset after each step's backward passes"},
@@ -42,7 +50,7 @@ function figures.find(metric, source)
   local own = of_source[source.figure]
   if own then return own[1], own[2] end
   for _, entry in ipairs(figures.metrics) do
-    if metric:lower():find(entry[1]) then
+    if metric:lower():gsub("^torch%.cuda%.", ""):gsub("%(%)", ""):find(entry[1]) then
       local member = entry[2]
       return member, function(estimate) return estimate[member] end
     end

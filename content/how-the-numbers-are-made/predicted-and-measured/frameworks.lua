@@ -8,12 +8,14 @@ local stacks = {
   {"nanogpt", "nanogpt"}, {"transformers", "transformers"}, {"trl", "transformers"}, {"peft", "transformers"},
   {"axolotl", "transformers"}, {"llama%-?factory", "transformers"}, {"ms%-swift", "transformers"}, {"swift", "transformers"},
   {"accelerate", "transformers"}, {"unsloth", "transformers"}, {"deepspeed", "transformers"}, {"optimum", "transformers"},
+  {"trainer", "transformers"}, {"sfttrainer", "transformers"},
 }
 
 -- What may be named too and decides nothing about whose code it is.
 local beside = {"torch", "pytorch", "torchao", "bnb", "bitsandbytes", "flash%-attn", "flash%-attention", "liger", "liger%-kernel", "cuda",
   "rocm", "triton", "cudnn", "xformers", "python", "driver", "nccl", "autogptq", "auto%-gptq", "gptqmodel", "autoawq", "fp32",
-  "torchvision", "lightning", "apex", "transformer engine", "te"}
+  "torchvision", "lightning", "apex", "transformer engine", "te", "flashattention", "flashattention%-2", "datasets", "tokenizers", "safetensors",
+  "kernels", "hf kernels", "git main", "main", "nightly", "numpy", "einops", "sentencepiece", "huggingface%-hub"}
 
 -- The PyTorch that a release of a framework asks for, where the column does not name one: {framework, version from, PyTorch}.
 -- SRC: litgpt 0.4 and 0.5 pyproject.toml (torch<=2.4); lit-gpt of 2023 requirements.txt; torchtune README of v0.1 to v0.6 ("latest
@@ -71,9 +73,18 @@ local function version_in(text)
   return text:match("^v?(%d+%.%d+)")
 end
 
+-- "transformers==4.46", "torch: 2.4"; "SFTTrainer (trl 0.11)": what stands in brackets and is a program, too, is a part of its own.
+local function spelled(cell)
+  local text = cell:lower():gsub("%s*[=:><~@]+%s*", " "):gsub("%s+/%s+", ", "):gsub("%f[%w]hf%s+", ""):gsub("hugging ?face%s+", "")
+  return (text:gsub("llama factory", "llama-factory"):gsub("%((%a[^()]*)%)", function(inside)
+    local name = inside:match("^([%a_%-]+)%s+v?%d")
+    if name and (stack_of(name) or listed(name, beside)) then return ", " .. inside .. "," end
+  end))
+end
+
 local function parts_of(cell)
   local parts = {}
-  for part in (cell:lower() .. ","):gmatch("%s*([^,;]-)%s*[,;]") do
+  for part in (spelled(cell) .. ","):gmatch("%s*([^,;]-)%s*[,;]") do
     for piece in (part .. " + "):gmatch("%s*(.-)%s+%+%s") do
       if piece ~= "" then parts[#parts + 1] = piece end
     end

@@ -9,13 +9,13 @@ local HUB = "https://huggingface.co/"
 
 local presets = {
   ["tinyllama-1.1b"] = {"tinyllama1.1b", "tinyllama"},
-  ["llama-2-7b"] = {"llama27b", "vicuna7bv1.5"}, ["llama-2-13b"] = {"llama213b", "vicuna13bv1.5"}, ["llama-2-70b"] = {"llama270b"},
+  ["llama-2-7b"] = {"llama27b", "vicuna7b", "vicuna7bv1.5"}, ["llama-2-13b"] = {"llama213b", "vicuna13b", "vicuna13bv1.5"}, ["llama-2-70b"] = {"llama270b"},
   ["llama-3-8b"] = {"llama38b"}, ["llama-3.1-8b"] = {"llama3.18b"},
   ["llama-3.1-70b"] = {"llama3.170b", "llama3.370b", "llama370b"},
   ["llama-3.1-405b"] = {"llama3.1405b"}, ["yi-6b"] = {"yi6b"}, ["yi-34b"] = {"yi34b"},
   ["llama-3.2-1b"] = {"llama3.21b"}, ["llama-3.2-3b"] = {"llama3.23b"},
   ["smollm2-135m"] = {"smollm2135m"}, ["smollm2-360m"] = {"smollm2360m"}, ["smollm2-1.7b"] = {"smollm21.7b"},
-  ["mistral-7b"] = {"mistral7b", "zephyr7balpha", "zephyr7bbeta"}, ["mistral-7b-v0.3"] = {"mistral7bv0.3"}, ["mixtral-8x22b"] = {"mixtral8x22b"}, ["mixtral-8x7b"] = {"mixtral8x7b"},
+  ["mistral-7b"] = {"mistral7b", "zephyr7balpha", "zephyr7bbeta", "zephyr7bsftfull"}, ["mistral-7b-v0.3"] = {"mistral7bv0.3"}, ["mixtral-8x22b"] = {"mixtral8x22b"}, ["mixtral-8x7b"] = {"mixtral8x7b"},
   ["qwen2-0.5b"] = {"qwen20.5b"}, ["qwen2-1.5b"] = {"qwen21.5b"}, ["qwen2-7b"] = {"qwen27b"},
   ["qwen2.5-0.5b"] = {"qwen2.50.5b"}, ["qwen2.5-1.5b"] = {"qwen2.51.5b"}, ["qwen2.5-3b"] = {"qwen2.53b"},
   ["qwen2.5-7b"] = {"qwen2.57b"}, ["qwen2.5-14b"] = {"qwen2.514b"}, ["qwen2.5-32b"] = {"qwen2.532b"},
@@ -31,7 +31,7 @@ local presets = {
   ["pythia-1.4b"] = {"pythia1.4b"}, ["pythia-2.8b"] = {"pythia2.8b"}, ["pythia-6.9b"] = {"pythia6.9b"},
   ["pythia-12b"] = {"pythia12b"}, ["gpt-neox-20b"] = {"gptneox20b"},
   ["bert-base-uncased"] = {"bertbase"}, ["bert-large-uncased"] = {"bertlarge"},
-  ["hf-gpt2"] = {"gpt2", "gpt2small", "gpt2124m"}, ["hf-gpt2-medium"] = {"gpt2medium"}, ["hf-gpt2-large"] = {"gpt2large"}, ["hf-gpt2-xl"] = {"gpt2xl"},
+  ["hf-gpt2"] = {"gpt2", "gpt2small", "gpt2124m"}, ["hf-gpt2-medium"] = {"gpt2medium"}, ["hf-gpt2-large"] = {"gpt2large"}, ["hf-gpt2-xl"] = {"gpt2xl", "gpt21.5b"},
 }
 
 -- {names, fields, file}
@@ -84,6 +84,18 @@ local written_out = {
     HUB .. "allenai/OLMo-2-0425-1B"},
   {{"olmo27b", "olmo211247b"}, "family=olmo2 n_layer=32 n_head=32 n_embd=4096 n_inner=11008 vocab_size=100352 block_size=4096 tie_embeddings=0",
     HUB .. "allenai/OLMo-2-1124-7B"},
+  {{"starcoder27b"}, "family=starcoder2 n_layer=32 n_head=36 n_kv_head=4 n_embd=4608 n_inner=18432 vocab_size=49152 block_size=16384 tie_embeddings=1 bias=1",
+    HUB .. "bigcode/starcoder2-7b"},
+  {{"starcoder215b"}, "family=starcoder2 n_layer=40 n_head=48 n_kv_head=4 n_embd=6144 n_inner=24576 vocab_size=49152 block_size=16384 tie_embeddings=0 bias=1",
+    HUB .. "bigcode/starcoder2-15b"},
+  {{"starcoderbase1b"}, "family=gpt_bigcode n_layer=24 n_head=16 n_kv_head=1 n_embd=2048 n_inner=8192 vocab_size=49152 block_size=8192 tie_embeddings=1 bias=1",
+    HUB .. "bigcode/starcoderbase-1b"},
+  {{"solar10.7b"}, "family=llama n_layer=48 n_head=32 n_kv_head=8 n_embd=4096 n_inner=14336 vocab_size=32000 block_size=4096 tie_embeddings=0",
+    HUB .. "upstage/SOLAR-10.7B-v1.0"},
+  {{"deepseekr1distillqwen1.5b"}, "family=qwen2 n_layer=28 n_head=12 n_kv_head=2 n_embd=1536 n_inner=8960 vocab_size=151936 block_size=131072 tie_embeddings=0",
+    HUB .. "deepseek-ai/DeepSeek-R1-Distill-Qwen-1.5B"},
+  {{"openhermes2mistral7b", "openhermes2.5mistral7b"}, "family=mistral n_layer=32 n_head=32 n_kv_head=8 n_embd=4096 n_inner=14336 vocab_size=32002 block_size=32768 tie_embeddings=0",
+    HUB .. "teknium/OpenHermes-2.5-Mistral-7B"},
   {{"qwen1.532b"}, "family=qwen2 n_layer=64 n_head=40 n_kv_head=8 n_embd=5120 n_inner=27392 vocab_size=152064 block_size=32768 tie_embeddings=0",
     HUB .. "Qwen/Qwen1.5-32B"},
   {{"qwen1.572b"}, "family=qwen2 n_layer=80 n_head=64 n_embd=8192 n_inner=24576 vocab_size=152064 block_size=32768 tie_embeddings=0",

@@ -306,7 +306,7 @@ sources.list = {
   {name = "LitGPT", match = "^litgpt/inference", framework = "litgpt", reading = litgpt_inference, facts = {untied = true, trained = "none"}},
   {name = "LitGPT", match = "^litgpt/thunder", framework = "litgpt", reading = litgpt_thunder, facts = {untied = true, clip = "0"}},
   {name = "LitGPT", match = "^litgpt/", framework = "litgpt", reading = litgpt_sharded, facts = {untied = true, adapters = "base", clip = "0", accumulation = 1}},
-  {name = "torchtune", match = "^torchtune/README ladder", framework = "torchtune", reading = tune_ladder, facts = {adapters = "base", accumulation = 1, clip = "0"}},
+  {name = "torchtune", match = "^torchtune/README ladder", framework = "torchtune", reading = tune_ladder, steps = true, facts = {adapters = "base", accumulation = 1, clip = "0"}},
   {name = "torchtune", match = "^torchtune/README v0%.2", framework = "torchtune", reading = tune_02, facts = {adapters = "base", accumulation = 1, clip = "0", first_card = true},
     readings = {"peak memory per GPU is taken as max_memory_reserved of rank 0, as the recipes of 0.2 log it beside the others"}},
   {name = "torchtune", match = "^torchtune/README$", framework = "torchtune", torch = "2.6", reading = tune_2024, figure = "memory active",
@@ -351,12 +351,20 @@ sources.list = {
 
 local none = {facts = {}}
 
+-- What the recipes of a framework do, whoever ran them: the sources that stand for it where a group is of none.
+local recipes = {torchtune = "torchtune/", torchtitan = "torchtitan/", litgpt = "litgpt/"}
+
 -- The source of a group, or one that knows nothing more than the columns.
 function sources.find(group)
   for _, source in ipairs(sources.list) do
     if group:find(source.match) then return source end
   end
   return none
+end
+
+-- The source that says what the recipes of a framework do; or one that knows nothing.
+function sources.of_framework(stack)
+  return recipes[stack] and sources.find(recipes[stack]) or none
 end
 
 return sources

@@ -37,6 +37,20 @@ vocabulary.precision = {
   {"awq", {quantized = "awq"}}, {"awq%-int4", {quantized = "awq"}}, {"awq int4", {quantized = "awq"}},
   {"bnb%-?int8", {quantized = "int8"}}, {"llm%.int8", {quantized = "int8"}}, {"bnb%-?nf4", {quantized = "nf4"}},
   {"nf4", {quantized = "nf4"}}, {"bnb%-?int4", {quantized = "nf4"}}, {"bnb 4%-bit", {quantized = "nf4"}}, {"bnb 8%-bit", {quantized = "int8"}},
+  -- as files and command lines say it: bf16 alone as a flag of TrainingArguments is autocast
+  {"torch%.bfloat16", {base = "bfloat16"}}, {"torch%.float16", {base = "float16"}}, {"torch%.float32", {base = "float32"}},
+  {"torch_dtype%s*=%s*bfloat16", {base = "bfloat16"}}, {"torch_dtype%s*=%s*float16", {base = "float16"}},
+  {"bf16%s*=%s*true", {base = "bfloat16", autocast = true}}, {"fp16%s*=%s*true", {base = "float16", autocast = true}},
+  {"full bf16", {base = "bfloat16", autocast = false}}, {"bf16 full", {base = "bfloat16", autocast = false}},
+  {"bf16%-pure", {base = "bfloat16", autocast = false}}, {"fp16%-pure", {base = "float16", autocast = false}},
+  {"bf16,? %+? ?tf32", {base = "bfloat16"}}, {"half precision", {base = "float16"}}, {"full precision", {base = "float32"}}, {"single precision", {base = "float32"}},
+  {"fp32 weights,? bf16 autocast", {base = "bfloat16", autocast = true}}, {"bf16 autocast,? fp32 weights", {base = "bfloat16", autocast = true}},
+  {"bf16 compute", {base = "bfloat16"}}, {"compute bf16", {base = "bfloat16"}}, {"fp16 compute", {base = "float16"}},
+  {"nf4%-dq", {quantized = "nf4_double"}}, {"4%-?bit nf4", {quantized = "nf4"}}, {"nf4 4%-?bit", {quantized = "nf4"}},
+  {"4%-?bit", {quantized = "nf4"}}, {"8%-?bit", {quantized = "int8"}}, {"bnb 4bit", {quantized = "nf4"}}, {"bnb 8bit", {quantized = "int8"}},
+  {"load_in_4bit", {quantized = "nf4"}}, {"load_in_8bit", {quantized = "int8"}},
+  {"double quant%a*", {twice = true}}, {"no double quant%a*", {twice = false}},
+  {"gptq 4%-?bit", {quantized = "gptq"}}, {"gptq%-4bit%-128g", {quantized = "gptq"}}, {"awq 4%-?bit", {quantized = "awq"}},
 }
 
 vocabulary.method = {
@@ -46,20 +60,29 @@ vocabulary.method = {
   {"qlora", {trained = "lora", quantized_adapters = true}}, {"q%-lora", {trained = "lora", quantized_adapters = true}},
   {"dora", {trained = "lora", dora = true}}, {"qdora", {trained = "lora", dora = true, quantized_adapters = true}},
   {"ia3", {trained = "ia3"}},
-  {"rslora", NOTHING},   -- another factor, the same tensors
+  {"rslora", {trained = "lora"}},   -- another factor, the same tensors
+  {"full ft", {trained = "all"}}, {"full[ %-]param%a*", {trained = "all"}}, {"full[ %-]param%a* fine[ %-]?tun%a+", {trained = "all"}},
+  {"continued pre%-?training", {trained = "all"}}, {"cpt", {trained = "all"}}, {"from scratch", NOTHING},
+  {"gptq[ %-]?lora", {trained = "lora", quantized = "gptq"}},
   -- other beginnings of the same two matrices. SRC: peft tuners/lora/layer.py, reset_lora_parameters and what it calls
   {"pissa", NOTHING}, {"olora", NOTHING}, {"loftq", NOTHING}, {"eva", NOTHING}, {"corda", NOTHING}, {"orthogonal", NOTHING},
-  {"lora_?alpha[ =]?%d+", NOTHING}, {"alpha[ =]?%d+", NOTHING}, {"a=?%d+", NOTHING},
+  {"lora_?alpha[ =]?%d+", NOTHING}, {"alpha[ =]?%d+", NOTHING}, {"a=?%d+", NOTHING}, {"α[ =]?%d+", NOTHING}, {"beta[ =]?[%d.]+", NOTHING},
+  {"dropout[ =]?([%d.]+)", function(share) return {dropout = share} end},
   -- what is learned from
   {"sft", NOTHING}, {"dpo", {trainer = "dpo"}},
   {"lora%-?fa", {trained = "lora", half_trained = "lora_fa"}}, {"mica", {trained = "lora", half_trained = "mica"}},
   -- ranks and what gets adapters
   {"r=?(%d+)", number "rank"}, {"rank[ =]?(%d+)", number "rank"}, {"lora_r[ =]?(%d+)", number "rank"},
-  {"([%d,]+) trainable", number "trainable"},
+  {"lora%-(%d+)", function(rank) return {trained = "lora", rank = math.tointeger(tonumber(rank))} end},
+  {"lora%((%d+)%)", function(rank) return {trained = "lora", rank = math.tointeger(tonumber(rank))} end},
+  {"([%d,]+) trainable", number "trainable"}, {"([%d,]+) trainable param%a*", number "trainable"}, {"[%d.]+[mb%%] trainable", NOTHING}, {"[%d.]+[mb%%] trainable param%a*", NOTHING},
   {"q_proj", target "q"}, {"k_proj", target "k"}, {"v_proj", target "v"}, {"o_proj", target "o"}, {"gate_proj", target "gate"},
   {"up_proj", target "up"}, {"down_proj", target "down"}, {"lm_head", target "head"}, {"embed_tokens", target "embed"},
   {"c_attn", target "c_attn"}, {"query_key_value", fused}, {"qkv_proj", fused}, {"wqkv", fused},
   {"out_proj", target "o"}, {"dense", target "o"}, {"dense_h_to_4h", target "up"}, {"dense_4h_to_h", target "down"}, {"c_proj", target "c_proj"}, {"w1", target "w1"}, {"w2", target "w2"},
+  {"w?_?q", target "q"}, {"w?_?k", target "k"}, {"w?_?v", target "v"}, {"w?_?o", target "o"}, {"query", target "q"}, {"key", target "k"}, {"value", target "v"},
+  {"gate", target "gate"}, {"up", target "up"}, {"down", target "down"}, {"targets?", NOTHING}, {"and", NOTHING}, {"only", NOTHING},
+  {"qkv", fused}, {"attn", {targets = "attention"}}, {"mlp", {targets = "gate+up+down"}}, {"attn ?%+ ?mlp", {targets = "all"}}, {"attention ?%+ ?mlp", {targets = "all"}},
   {"all but o", {targets = "q+k+v+gate+up+down"}}, {"all", {targets = "all"}}, {"all%-linear", {targets = "all"}},
   {"all linear layers", {targets = "all"}}, {"all linear", {targets = "all"}}, {"q,v", {targets = "q+v"}}, {"qv", {targets = "q+v"}}, {"qkvo", {targets = "q+k+v+o"}},
   {"attention", {targets = "attention"}}, {"target mlp", {targets = "gate+up+down"}},
@@ -70,7 +93,7 @@ vocabulary.method = {
   {"bnb%.nf4%-dq", {quantized = "nf4_double"}}, {"bnb%.fp4", {quantized = "nf4"}},   -- as many bits
   {"bnb%.fp4%-dq", {quantized = "nf4_double"}}, {"bnb%.int8", {quantized = "int8"}}, {"int8", {quantized = "int8"}},
   {"gptq%-4bit", {quantized = "gptq"}}, {"gptq int4", {quantized = "gptq"}}, {"gptq%-int4", {quantized = "gptq"}},
-  {"gptq int8", {quantized = "gptq_int8"}}, {"awq", {quantized = "awq"}},
+  {"gptq int8", {quantized = "gptq_int8"}}, {"awq", {quantized = "awq"}}, {"gptq", {quantized = "gptq"}}, {"bnb 4%-?bit", {quantized = "nf4"}}, {"bnb 8%-?bit", {quantized = "int8"}},
   {"4%-?bit", {quantized = "nf4"}}, {"int4", {quantized = "nf4"}}, {"8%-?bit", {quantized = "int8"}},
   {"bnb%-?nf4", {quantized = "nf4"}}, {"bnb%-?int8", {quantized = "int8"}},
   -- kernels and preparation, in the brackets of fms-acceleration
@@ -97,19 +120,22 @@ vocabulary.method = {
   {"optimizer in bwd", {optimizer_in_backward = true}}, {"optimizer_in_bwd", {optimizer_in_backward = true}},
   {"paged 8%-bit", {optimizer = "adamw_8bit_paged"}}, {"paged adamw", {optimizer = "adamw_paged"}},
   {"compile", {compile = true}}, {"eager", {compile = false}},
-  -- one change after the other
-  {"baseline", {ladder = "baseline"}}, {"baseline unpacked", {ladder = "baseline"}}, {"packed", {ladder = "packed"}},
-  {"packed dataset", {ladder = "packed"}}, {"activation checkpointing", {ladder = "checkpointing"}},
-  {"chunked cross entropy", {ladder = "chunked"}}, {"chunked ce", {ladder = "chunked"}},
-  {"activation offloading", {ladder = "offloading"}}, {"fuse optimizer step into backward", {ladder = "in_backward"}},
-  {"optimizer step in backward", {ladder = "in_backward"}}, {"8%-bit adamw", {ladder = "adamw_8bit"}},
   -- generation
-  {"generate", NOTHING}, {"generate (%d+) after input", number "new_tokens"}, {"generate (%d+)", number "new_tokens"},
+  {"inference", NOTHING}, {"generate", NOTHING}, {"generate (%d+) after input", number "new_tokens"}, {"generate (%d+)", number "new_tokens"},
   -- words that change nothing
   {"finetun%a+", NOTHING}, {"fine%-tun%a+", NOTHING}, {"training", NOTHING}, {"with", NOTHING}, {"on", NOTHING},
   {"%d+ gpus?", NOTHING}, {"multiple gpus", NOTHING}, {"none", NOTHING}, {"no", NOTHING}, {"single device", NOTHING},
   {"distributed", NOTHING}, {"bf16", NOTHING}, {"llama%-3%.2%-3b", NOTHING}, {"default", NOTHING}, {"lr_[%d.e-]+", NOTHING},
   {"lr[%d.e-]+", NOTHING},
+}
+
+-- The lines of a table in which each adds to the one above (sources.lua, tune_ladder).
+vocabulary.steps = {
+  {"baseline", {ladder = "baseline"}}, {"baseline unpacked", {ladder = "baseline"}}, {"packed", {ladder = "packed"}},
+  {"packed dataset", {ladder = "packed"}}, {"activation checkpointing", {ladder = "checkpointing"}},
+  {"chunked cross entropy", {ladder = "chunked"}}, {"chunked ce", {ladder = "chunked"}},
+  {"activation offloading", {ladder = "offloading"}}, {"fuse optimizer step into backward", {ladder = "in_backward"}},
+  {"optimizer step in backward", {ladder = "in_backward"}}, {"8%-bit adamw", {ladder = "adamw_8bit"}},
 }
 
 vocabulary.checkpointing = {
@@ -119,7 +145,23 @@ vocabulary.checkpointing = {
   {"block", {checkpointing = "block"}}, {"full", {checkpointing = "block"}}, {"yes", {checkpointing = "block"}},
   {"hf gradient_checkpointing", {checkpointing = "block"}}, {"gradient_checkpointing", {checkpointing = "block"}},
   {"fsdp block", {checkpointing = "block"}}, {"reentrant", {reentrant = true}}, {"non%-reentrant", {reentrant = false}},
-  {"not reentrant", {reentrant = false}}, {"use_reentrant=true", {reentrant = true}}, {"use_reentrant=false", {reentrant = false}},
+  {"not reentrant", {reentrant = false}}, {"non reentrant", {reentrant = false}}, {"use_reentrant", {reentrant = true}}, {"no use_reentrant", {reentrant = false}},
+  {"without", {checkpointing = "none"}}, {"w/o", {checkpointing = "none"}}, {"n/a", NOTHING}, {"unsloth %(offload%a*%)", {checkpointing = "block", activation_offload = "inputs"}},
+  {"true", {checkpointing = "block"}}, {"on", {checkpointing = "block"}}, {"enabled", {checkpointing = "block"}}, {"1", {checkpointing = "block"}},
+  {"false", {checkpointing = "none"}}, {"disabled", {checkpointing = "none"}}, {"0", {checkpointing = "none"}}, {"no gc", {checkpointing = "none"}}, {"no ac", {checkpointing = "none"}},
+  {"no gradient checkpointing", {checkpointing = "none"}}, {"no activation checkpointing", {checkpointing = "none"}},
+  {"gradient checkpointing", {checkpointing = "block"}}, {"activation checkpointing", {checkpointing = "block"}}, {"activation_checkpointing", {checkpointing = "block"}},
+  {"full activation checkpointing", {checkpointing = "block"}}, {"gc", {checkpointing = "block"}}, {"ac", {checkpointing = "block"}}, {"hf", {checkpointing = "block"}}, {"default", NOTHING},
+  {"every layer", {checkpointing = "block"}}, {"each layer", {checkpointing = "block"}}, {"all layers", {checkpointing = "block"}}, {"layer", {checkpointing = "block"}},
+  {"every block", {checkpointing = "block"}}, {"each block", {checkpointing = "block"}}, {"per block", {checkpointing = "block"}}, {"per layer", {checkpointing = "block"}},
+  {"block%-?wise", {checkpointing = "block"}}, {"layer%-?wise", {checkpointing = "block"}}, {"mode=full", {checkpointing = "block"}},
+  -- SRC: accelerate accelerator.py, prepare_model: fsdp_plugin.activation_checkpointing is CheckpointImpl.NO_REENTRANT
+  {"fsdp[_ ]activation[_ ]checkpointing", {checkpointing = "block", reentrant = false}},
+  {"offload", {activation_offload = true}}, {"offloading", {activation_offload = true}}, {"activation offload%a*", {activation_offload = true}},
+  {"sac", {checkpointing = "selective"}}, {"selective ac", {checkpointing = "selective"}}, {"selective activation checkpointing", {checkpointing = "selective"}},
+  {"selective %(?every (%d+)%a?%a?%)?", function(n) return {checkpointing = "every", every = math.tointeger(tonumber(n))} end},
+  -- SRC: torchtitan, activation_checkpoint.selective_ac_option: a number is every so many layers
+  {"selective %((%d+)%)", function(n) return {checkpointing = "every", every = math.tointeger(tonumber(n))} end},
   {"selective", {checkpointing = "selective"}}, {"op", NOTHING}, {"per%-op", NOTHING},
   {"every (%d+)%a%a layer", function(n) return {checkpointing = "every", every = math.tointeger(tonumber(n))} end},
   {"every (%d+) layers?", function(n) return {checkpointing = "every", every = math.tointeger(tonumber(n))} end},
@@ -127,7 +169,10 @@ vocabulary.checkpointing = {
 }
 
 vocabulary.optimizer = {
-  {"%-", NOTHING}, {"%?", NOTHING}, {"see method", NOTHING},
+  {"%-", NOTHING}, {"%?", NOTHING}, {"see method", NOTHING}, {"unknown", NOTHING}, {"default", NOTHING}, {"n/a", NOTHING},
+  {"torch%.optim%.adamw", {optimizer = "adamw_torch"}}, {"torch%.optim%.adamw%(fused", {optimizer = "adamw_fused"}}, {"adamw %(torch%)", {optimizer = "adamw_torch"}}, {"32%-?bit", NOTHING}, {"lr[ =]?[%d.e-]+", NOTHING},
+  {"fused", {optimizer = "adamw_fused"}}, {"foreach", {optimizer = "adamw_foreach"}}, {"deepspeed", NOTHING}, {"deepspeed fusedadam", {optimizer = "adamw_fused"}},
+  {"deepspeedcpuadam", {adam = true, offload_optimizer = true}}, {"cpuadam", {adam = true, offload_optimizer = true}}, {"cpu offload", {offload_optimizer = true}},
   {"adamw", {adam = true}}, {"adam", {adam = true}}, {"torch adamw", {optimizer = "adamw_torch"}},
   {"adamw_torch", {optimizer = "adamw_torch"}}, {"adamw_hf", {optimizer = "adamw_hf"}}, {"pytorch adamw", {optimizer = "adamw_torch"}},
   {"torch adamw %(foreach%)", {optimizer = "adamw_foreach"}}, {"adamw %(foreach%)", {optimizer = "adamw_foreach"}},
@@ -139,14 +184,56 @@ vocabulary.optimizer = {
   {"paged_adamw_8bit", {optimizer = "adamw_8bit_paged"}}, {"pagedadamw8bit", {optimizer = "adamw_8bit_paged"}},
   {"paged 8%-bit", {optimizer = "adamw_8bit_paged"}}, {"paged_adamw_32bit", {optimizer = "adamw_paged"}},
   {"paged_adamw", {optimizer = "adamw_paged"}}, {"pagedadamw", {optimizer = "adamw_paged"}}, {"paged adamw", {optimizer = "adamw_paged"}},
+  {"adamw?%-8%-?bit", {optimizer = "adamw_8bit"}}, {"8%-?bit adamw?", {optimizer = "adamw_8bit"}}, {"bnb%.optim%.adamw?8bit", {optimizer = "adamw_8bit"}},
+  {"bnb adamw? ?8%-?bit", {optimizer = "adamw_8bit"}}, {"bitsandbytes adamw? ?8%-?bit", {optimizer = "adamw_8bit"}},
+  {"adamw?[ %-]?8%-?bit %(bitsandbytes%)", {optimizer = "adamw_8bit"}}, {"adamw?[ %-]?8%-?bit %(bnb%)", {optimizer = "adamw_8bit"}},
+  {"paged[ _]?adamw?[ _%-]?8%-?bit", {optimizer = "adamw_8bit_paged"}}, {"8%-?bit paged adamw?", {optimizer = "adamw_8bit_paged"}}, {"paged 8%-?bit adamw?", {optimizer = "adamw_8bit_paged"}},
+  {"bnb paged ?adamw?[ _%-]?8%-?bit", {optimizer = "adamw_8bit_paged"}}, {"bnb%.optim%.pagedadamw?8bit", {optimizer = "adamw_8bit_paged"}},
+  {"paged[ _]?adamw?[ _%-]?32%-?bit", {optimizer = "adamw_paged"}}, {"bnb%.optim%.pagedadamw?", {optimizer = "adamw_paged"}},
+  {"torchao adamw? ?8%-?bit", {optimizer = "adamw_torchao_8bit"}}, {"adamw?[ %-]?8%-?bit %(torchao%)", {optimizer = "adamw_torchao_8bit"}}, {"torchao 8%-?bit adamw?", {optimizer = "adamw_torchao_8bit"}},
+  {"torchao adamw? ?4%-?bit", {optimizer = "adamw_torchao_4bit"}}, {"adamw?[ %-]?4%-?bit %(torchao%)", {optimizer = "adamw_torchao_4bit"}}, {"adamw?4bit", {optimizer = "adamw_torchao_4bit"}},
   {"adamw_torch_8bit", {optimizer = "adamw_torchao_8bit"}}, {"adamw_torch_4bit", {optimizer = "adamw_torchao_4bit"}},
   {"ao 8%-bit", {optimizer = "adamw_torchao_8bit"}}, {"ao 4%-bit", {optimizer = "adamw_torchao_4bit"}},
-  {"sgd", {optimizer = "sgd"}}, {"sgd momentum", {optimizer = "sgd_momentum"}}, {"adafactor", {optimizer = "adafactor"}},
+  {"sgd", {optimizer = "sgd"}}, {"sgd,? %(?no momentum%)?", {optimizer = "sgd"}}, {"sgd,? momentum", {optimizer = "sgd_momentum"}},
+  {"sgd,? %(?momentum[ =]?0%.%d+%)?", {optimizer = "sgd_momentum"}}, {"momentum sgd", {optimizer = "sgd_momentum"}}, {"sgd with momentum", {optimizer = "sgd_momentum"}}, {"adafactor", {optimizer = "adafactor"}},
   {"lion", {optimizer = "lion"}}, {"lion_32bit", {optimizer = "lion"}}, {"lion[ _]?8%-?bit", {optimizer = "lion_8bit"}}, {"muon", {optimizer = "muon"}},
   {"paged[ _]lion", {optimizer = "lion_paged"}}, {"paged[ _]lion[ _]32bit", {optimizer = "lion_paged"}}, {"paged[ _]lion[ _]?8%-?bit", {optimizer = "lion_8bit_paged"}},
   {"ademamix", {optimizer = "ademamix"}}, {"ademamix[ _]?8%-?bit", {optimizer = "ademamix_8bit"}}, {"rmsprop", {optimizer = "rmsprop"}}, {"adagrad", {optimizer = "adagrad"}},
   {"offloaded to the cpu", {offload_optimizer = true}},
   {"lora%-fa", {optimizer = "adamw_hf", half_trained = "lora_fa"}},   -- SRC: peft optimizers/lorafa.py, "based on adamw-hf"
+}
+
+-- What a method or a remark says of a run.
+local run = {
+  {"sdpa attention", {attention = "sdpa"}}, {"attention sdpa", {attention = "sdpa"}}, {"attention eager", {attention = "math"}}, {"eager attn", {attention = "math"}},
+  {"math attention", {attention = "math"}}, {"attention math", {attention = "math"}}, {"attention flash_attention_[23]", {attention = "flash_attention_2"}}, {"attention fa[234]", {attention = "flash_attention_2"}},
+  {"flash[ _%-]?attention[ _%-]?[234]?", {attention = "flash_attention_2"}}, {"flash[ _%-]attn[ _%-]?[234]?", {attention = "flash_attention_2"}},
+  {"fa%-?[234]", {attention = "flash_attention_2"}},
+  {"packing", {packed = true}}, {"packed", {packed = true}}, {"no packing", {packed = false}}, {"no packed", {packed = false}}, {"padding_free", {padding_free = true}},
+  {"grad%a*[ _%-]acc%a*[ =:]*(%d+)", number "accumulation"}, {"grad%a*[ _%-]acc%a*[ _]steps[ =:]*(%d+)", number "accumulation"},
+  {"ga[ =:]*(%d+)", number "accumulation"}, {"accum%a*[ =:]*(%d+)", number "accumulation"},
+  {"effective batch[ _]?[size]* ?[=:]? ?(%d+)", number "effective"}, {"global batch[ _]?[size]* ?[=:]? ?(%d+)", number "effective"},
+  {"no compile", {compile = false}}, {"no torch%.compile", {compile = false}}, {"torch%.compile", {compile = true}}, {"torch compile", {compile = true}},
+  {"use_liger_kernel", {kernels = "liger", fused_loss = true}}, {"liger[ _%-]kernels?", {kernels = "liger", fused_loss = true}},
+  {"liger", {kernels = "liger", fused_loss = true}}, {"fused linear c[ross %-]*e[ntropy]*", {fused_loss = true}}, {"liger flce", {kernels = "liger", fused_loss = true}},
+  {"cut[ %-]cross[ %-]entropy", {loss = "cce"}}, {"cce", {loss = "cce"}},
+  {"fsdp full[_ ]shard", {parallel = "fsdp1"}}, {"fsdp v2", {parallel = "fsdp2"}}, {"fsdp v1", {parallel = "fsdp1"}}, {"fsdp2", {parallel = "fsdp2"}}, {"full_shard", {parallel = "fsdp1"}},
+  {"full shard auto_wrap", {parallel = "fsdp1"}}, {"zero[ _%-]?stage[ =:%-]*(%d)", number "zero"}, {"deepspeed zero[ %-]?stage[ %-]?(%d)", number "zero"}, {"deepspeed stage[ %-]?(%d)", number "zero"},
+  -- SRC: LLaMA-Factory examples/deepspeed/ds_z3_offload_config.json offloads both; ds_z2_offload_config.json the optimizer
+  {"zero[ %-]?3[ %-]offload", {zero = 3, offload_optimizer = true, offload_params = true}}, {"zero[ %-]?2[ %-]offload", {zero = 2, offload_optimizer = true}},
+  {"optimizer offload%a*", {offload_optimizer = true}}, {"offload[_ ]optimizer", {offload_optimizer = true}}, {"param%a* offload%a*", {offload_params = true}}, {"offload[_ ]params?", {offload_params = true}},
+  {"device_map%s*=%s*auto", {spread_layers = true}}, {"tensor parallel (%d+)", number "tp"}, {"tp[ =](%d+)", number "tp"}, {"pp[ =](%d+)", number "pp"}, {"cp[ =](%d+)", number "cp"},
+  {"expandable[_ ]segments", {expandable = true}}, {"expandable_segments:true", {expandable = true}}, {"pytorch_cuda_alloc_conf=expandable_segments:true", {expandable = true}},
+  {"no use_cache", {use_cache = false}}, {"lora[ _]dropout[ =:]*([%d.]+)", function(share) return {dropout = share} end},
+  {"modules_to_save ?embed_tokens[, +&]*lm_head", {saved_modules = "head+embed"}}, {"modules_to_save ?lm_head[, +&]*embed_tokens", {saved_modules = "head+embed"}},
+  {"modules_to_save ?lm_head", {saved_modules = "head"}}, {"modules_to_save ?embed_tokens", {saved_modules = "embed"}},
+  {"prepare_model_for_kbit_training", {prepare_kbit = "true"}}, {"double quant%a*", {twice = true}}, {"bnb double quant%a*", {twice = true}}, {"no double quant%a*", {twice = false}},
+  {"gradient checkpointing", {checkpointing = "block"}}, {"activation checkpointing", {checkpointing = "block"}}, {"no activation checkpointing", {checkpointing = "none"}},
+  {"activation offloading", {activation_offload = true}}, {"max_seq_len%a*[ =:]*(%d+)", number "longest"},
+  -- what changes nothing
+  {"no eval%a*", NOTHING}, {"eval off", NOTHING}, {"group[ _]by[ _]length", NOTHING}, {"lr[ =]?[%d.e-]+", NOTHING}, {"cosine", NOTHING}, {"warmup[ =]?[%d.]+", NOTHING},
+  {"%d+ epochs?", NOTHING}, {"%d+ steps?", NOTHING}, {"max_steps[ =]?%d+", NOTHING}, {"step %d+", NOTHING}, {"after %d+ steps?", NOTHING}, {"seed[ =]?%d+", NOTHING}, {"wandb", NOTHING},
+  {"colab", NOTHING}, {"linux", NOTHING}, {"bias[ =]none", NOTHING}, {"hf", NOTHING}, {"bf16", NOTHING},
 }
 
 vocabulary.other = {
@@ -174,6 +261,22 @@ vocabulary.other = {
   -- data sets and stages of loading, which change nothing
   {"alpaca%-?2?k?", NOTHING}, {"alpaca%-cleaned", NOTHING}, {"dummy data", NOTHING}, {"c4", NOTHING}, {"wikitext", NOTHING},
   {"asynctp", NOTHING}, {"1f1b", {schedule = "1f1b"}}, {"interleaved 1f1b", {schedule = "interleaved"}},
+  {"tatsu%-lab/alpaca", NOTHING}, {"wikitext%-?%d*", NOTHING}, {"guanaco", NOTHING}, {"openassistant[%w%-]*", NOTHING}, {"oasst%d*", NOTHING}, {"dolly[%w%-]*", NOTHING},
+  {"ultrachat[%w_%-]*", NOTHING}, {"slimorca[%w%-]*", NOTHING}, {"openhermes[%w%-.]*", NOTHING}, {"gsm8k", NOTHING}, {"imdb", NOTHING}, {"samsum", NOTHING}, {"openwebtext", NOTHING},
+  {"fineweb[%w%-]*", NOTHING}, {"slimpajama", NOTHING}, {"random tokens", NOTHING}, {"random data", NOTHING}, {"synthetic data", NOTHING}, {"synthetic", NOTHING}, {"dummy", NOTHING},
 }
+
+-- Adds to a list the words of another that it does not have.
+local function join(list, more)
+  for _, entry in ipairs(more) do list[#list + 1] = entry end
+end
+
+join(vocabulary.method, run)
+join(vocabulary.other, run)
+for _, entry in ipairs(vocabulary.optimizer) do
+  local names_one = type(entry[2]) == "table" and (entry[2].optimizer or entry[2].adam)
+  if names_one then join(vocabulary.method, {entry}) end
+end
+join(vocabulary.steps, vocabulary.method)
 
 return vocabulary

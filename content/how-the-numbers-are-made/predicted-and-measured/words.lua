@@ -12,18 +12,58 @@ local words = {}
 
 -- ---- cells that are numbers -----------------------------------------------------------------
 
+local thousands = {k = 1024, m = 1024 * 1024, [""] = 1}
+
 local function count(cell)
-  local digits, thousand = cell:lower():gsub("[,_]", ""):match("^(%d+)(k?)$")
-  if digits then return math.tointeger(tonumber(digits)) * (thousand == "k" and 1024 or 1) end
+  local digits, thousand = cell:lower():gsub("[,_]", ""):match("^(%d+)([km]?)$")
+  if digits then return math.tointeger(tonumber(digits)) * thousands[thousand] end
 end
 
--- "4096", "<=768", "512, 1024, 2048": the largest length is the one that decides the peak. "~32+50" is a prompt and what follows.
+-- "8", "8x", "4 GPUs", "8 (1 node)"; "2 nodes x 8".
+local function cards_of(cell)
+  local nodes, each = cell:lower():match("^(%d+)%s*nodes?%s*x%s*(%d+)")
+  if nodes then return math.tointeger(nodes * each) end
+  return count((cell:lower():gsub("%s*%b()$", ""):gsub("%s*gpus?$", ""):gsub("x$", "")))
+end
+
+-- "2", "2 per GPU", "2 (per device)", "2 (GA 8)": sequences of one pass on one card, and how many passes make a step. "8x4" and a
+-- batch of all cards do not say which is which.
+local function batch_of(cell)
+  local text = cell:lower():gsub("^micro%s*", ""):gsub("%s*%(?per[ -]device%)?", ""):gsub("%s*%(?per[ -]gpu%)?", ""):gsub("%s*/%s*gpu$", "")
+  local size, passes = text:match("^(%d+)%s*[,(]%s*ga%s*=?%s*(%d+)%)?$")
+  if size then return count(size), count(passes) end
+  return count((text:gsub("%s*seq%a*$", "")))
+end
+
+-- A prompt and what follows: "~32+50", "2048 in / 128 out", "prompt 128, gen 256".
+local prompts = {"^~?(%d+)%s*%+%s*(%d+)$", "^(%d+) in%a*%s*[,+/]%s*(%d+) out%a*$", "^prompt (%d+)%s*[,+/]%s*gen%a* (%d+)$"}
+
+-- "2,048" is one number, and "512, 1024" two; of "128,256" nobody knows.
+local function one_number(cell)
+  if not cell:find("^%d%d?%d?,%d%d%d$") then return false end
+  local n = count(cell)
+  if n % 1000 == 0 then return true end
+  while n % 2 == 0 do n = n // 2 end
+  return n == 1 or n == 3, true
+end
+
+-- What may stand around a length.
+local around = {"^up to%s*", "^max%a*%.?%s*", "%s*max%a*%.?$", "%s*%(?packed%)?$", "^%s*[<~]?=?%s*", "%s*tokens?%s*$", "%s+$"}
+
+-- "4096", "<=768", "512, 1024, 2048", "512-1024": the largest length is the one that decides the peak.
 local function lengths(cell)
-  local prompt, new = cell:match("^~?(%d+)%s*%+%s*(%d+)$")
-  if prompt then return math.tointeger(tonumber(prompt)), math.tointeger(tonumber(new)) end
+  for _, pattern in ipairs(prompts) do
+    local prompt, new = cell:lower():match(pattern)
+    if prompt then return math.tointeger(tonumber(prompt)), math.tointeger(tonumber(new)) end
+  end
+  local one, ambiguous = one_number(cell)
+  if one then return count(cell) end
+  if ambiguous then return nil end
   local longest
-  for part in cell:gmatch("[^,;]+") do
-    local n = count((part:gsub("^%s*[<~]?=?%s*", ""):gsub("%s*tokens?%s*$", ""):gsub("%s+$", "")))
+  for part in cell:gsub("^(%d+)%s*%-%s*(%d+)$", "%1,%2"):gmatch("[^,;]+") do
+    part = part:lower():gsub("^%s+", "")
+    for _, pattern in ipairs(around) do part = part:gsub(pattern, "") end
+    local n = count(part)
     if not n then return nil end
     longest = math.max(longest or 0, n)
   end
@@ -39,7 +79,7 @@ local function read(column, source)
   for _, name in ipairs(read_columns) do
     local cell = column[name]
     if name == "method" and source.method then cell = source.method(cell) end
-    local wrong = scan.cell(name, cell, vocabulary[name], facts)
+    local wrong = scan.cell(name, cell, name == "method" and source.steps and vocabulary.steps or vocabulary[name], facts)
     if wrong then return nil, wrong end
   end
   return facts
@@ -53,6 +93,17 @@ local function divide_sequence(facts)
   facts.length, facts.cp = facts.length and -(-facts.length // ways), nil
 end
 
+-- A batch of all cards and passes is so many passes; one that does not divide says something else.
+local function share_batch(facts)
+  if not facts.effective or not facts.batch then return end
+  local at_once = facts.batch * (facts.dp or facts.gpus // ((facts.tp or 1) * (facts.pp or 1) * (facts.cp or 1)))
+  local passes = facts.effective // at_once
+  if passes * at_once ~= facts.effective or (facts.accumulation or passes) ~= passes then
+    return ("a batch of %d in all is not %d at once"):format(facts.effective, at_once)
+  end
+  facts.accumulation = passes
+end
+
 local function silent(facts, more)
   for name, value in pairs(more) do
     if facts[name] == nil then facts[name] = value end
@@ -62,8 +113,12 @@ end
 local function complete(facts, column, source)
   facts.length, facts.new = lengths(column.seq)
   facts.new_tokens = facts.new_tokens or facts.new
-  facts.batch, facts.gpus = count(column.batch), count(column.n_gpu)
+  local passes
+  facts.batch, passes = batch_of(column.batch)
+  facts.accumulation, facts.gpus = facts.accumulation or passes, cards_of(column.n_gpu)
   if not facts.gpus then return ("unknown n_gpu '%s'"):format(column.n_gpu) end
+  if facts.trained == "all" and tonumber(facts.dropout or 0) > 0 then return "unknown method 'dropout': of the model's own layers" end
+  if facts.reentrant ~= nil and not facts.checkpointing then facts.checkpointing = "block" end
   local wrong = source.reading and source.reading(facts, column)
   if wrong then return wrong end
   silent(facts, source.facts)
@@ -71,9 +126,12 @@ local function complete(facts, column, source)
     for _, more in ipairs(frameworks.trainer(facts.found, facts.trained)) do silent(facts, more) end
   end
   -- QLoRA alone is its paper's: NF4, the scales quantized once more
-  if facts.quantized_adapters and facts.framework == "transformers" then facts.quantized = facts.quantized or "nf4_double" end
+  if facts.quantized_adapters and facts.framework == "transformers" then facts.quantized = facts.quantized or facts.twice == false and "nf4" or "nf4_double" end
+  if facts.quantized == "nf4" and facts.twice then facts.quantized = "nf4_double" end
   if facts.fsdp_number and not facts.parallel then facts.parallel = facts.fsdp_number == 2 and "fsdp2" or "fsdp" end
   facts.length = facts.length or facts.longest
+  wrong = share_batch(facts)
+  if wrong then return wrong end
   divide_sequence(facts)
   if facts.compiler then return ("%s compiles the model: not modelled"):format(facts.compiler) end
   if not facts.length then return ("the length of the sequences is not said: seq '%s'"):format(column.seq) end
@@ -112,7 +170,9 @@ local modules = {"q", "k", "v", "o", "gate", "up", "down", "head", "embed"}
 -- The modules that a row names one by one, as the library's set; a model with one matrix for q, k and v has that one. Beside
 -- others c_attn is a name that the model lacks.
 local function targets(facts)
-  if facts.targets then return facts.targets end
+  if facts.targets then
+    return facts.targets .. (facts.target_head and "+head" or "") .. (facts.target_embed and "+embed" or "")
+  end
   if facts.target_c_attn and facts.model:find("gpt_bigcode", 1, true) then return "c_attn" end
   local set = {}
   for _, name in ipairs(modules) do
@@ -217,6 +277,9 @@ end
 
 local function parallel_fault(facts)
   local taken = (facts.tp or 1) * (facts.pp or 1) * (facts.cp or 1)
+  if facts.gpus % taken ~= 0 then
+    return ("%d GPUs are not so many times TP %d x PP %d x CP %d"):format(facts.gpus, facts.tp or 1, facts.pp or 1, facts.cp or 1)
+  end
   if facts.dp and facts.dp * taken ~= facts.gpus then
     return ("%d GPUs are not DP %d x TP %d x PP %d"):format(facts.gpus, facts.dp, facts.tp or 1, facts.pp or 1)
   end
@@ -233,11 +296,12 @@ end
 -- first is taken.
 local cards = {
   {"^a100$", "A100 80GB SXM"}, {"^a100%-sxm4$", "A100 80GB SXM"}, {"^h100%-80gb$", "H100 SXM"},
-  {"^h100%-%d+gb$", "H100 SXM", true}, {"^h20%-%d+gb$", "H100 SXM", true},
+  {"^h100%-%d+gb$", "H100 SXM", true}, {"^h20[- ]%d+gb$", "H100 SXM", true},
   {"^rtx 3090/4090$", "RTX 3090"}, {"^h800%-?%d*g?b?$", "H100 SXM"}, {"^a800%-?%d*g?b?$", "A100 80GB SXM"},
 }
 
 local function card(cell)
+  cell = cell:gsub("^%d+%s*[xX]%s*", ""):gsub("[()]", " "):gsub("(%d)%s+([Gg][Bb])", "%1%2"):gsub("%s+$", ""):gsub("%s+", " ")
   local name = cell:lower()
   if name == "?" or name == "" or name == "-" then return nil end
   for _, entry in ipairs(cards) do
@@ -245,6 +309,9 @@ local function card(cell)
   end
   local found, gpu = pcall(vram.gpu, cell)
   if found then return gpu.name end
+  local kind, memory = name:match("^(.-)[ -]?(%d+)gb$")
+  if kind then found, gpu = pcall(vram.gpu, kind) end
+  if found then return gpu.name, nil, memory end
   return nil, ("unknown gpu '%s'"):format(cell)
 end
 
@@ -287,6 +354,7 @@ local function facts_of(column)
   local versions
   versions, wrong = frameworks.read(column.framework, column.group)
   if not versions then return nil, wrong end
+  if not source.name then source = sources.of_framework(versions.stack) end
   local facts
   facts, wrong = read(column, source)
   if not facts then return nil, wrong end

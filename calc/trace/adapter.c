@@ -10,11 +10,7 @@ struct value adapter_dropout(struct graph *g, struct value x)
         return graph_copy(g, x);
     uint32_t mask = graph_scratch(g, OP_DROPOUT, x.role, PART_MASK, DT_BYTE, x.shape);
     struct value out = graph_make(g, OP_DROPOUT, x.role, PART_COPY, x.dtype, x.shape);
-    if (graph_needs(g, x)) {
-        int32_t n = graph_node(g, NODE_DROPOUT, &out, 0);
-        graph_save(g, n, mask);
-        graph_edge(g, n, x);
-    }
+    graph_follow_saving(g, NODE_DROPOUT, &out, x, mask);
     tape_unref(g->t, mask);
     return out;
 }
@@ -26,13 +22,7 @@ struct value adapter_half(struct graph *g, struct value x, bool global, uint16_t
     struct value w_cast = graph_weight_cast(g, global, number, w);
     struct value in = graph_input_cast(g, x, w.role, PART_INPUT_CAST);
     struct value out = graph_make(g, OP_MM, w.role, PART_TEMP, in.dtype, out_shape);
-    if (graph_needs(g, in) || graph_needs(g, w_cast)) {
-        int32_t n = graph_node(g, NODE_MM, &out, 0);
-        graph_save(g, n, graph_needs(g, w_cast) ? in.storage : TAPE_NONE);
-        graph_save(g, n, graph_needs(g, in) ? w_cast.storage : TAPE_NONE);
-        graph_edge(g, n, in);
-        graph_edge(g, n, w_cast);
-    }
+    graph_follow_product(g, NODE_MM, &out, in, w_cast);
     graph_drop(g, in);
     graph_drop(g, w_cast);
     graph_drop(g, w);
@@ -42,7 +32,6 @@ struct value adapter_half(struct graph *g, struct value x, bool global, uint16_t
 struct value adapter_scaling(struct graph *g, struct value x, uint8_t role)
 {
     struct value out = graph_make(g, OP_MUL, role, PART_SCALED, x.dtype, x.shape);
-    if (graph_needs(g, x))
-        graph_edge(g, graph_node(g, NODE_SCALE, &out, 0), x);
+    graph_follow(g, NODE_SCALE, &out, x);
     return out;
 }

@@ -138,11 +138,7 @@ static struct value attention_masked(struct graph *g, struct value att)
 {
     uint32_t mask = graph_scratch(g, OP_EQ, ROLE_SCORES, PART_MASK, DT_BYTE, SHAPE_MASK);
     struct value out = graph_make(g, OP_MASKED_FILL, ROLE_SCORES, PART_SELF, att.dtype, att.shape);
-    if (graph_needs(g, att)) {
-        int32_t n = graph_node(g, NODE_MASKED_FILL, &out, 0);
-        graph_save(g, n, mask);
-        graph_edge(g, n, att);
-    }
+    graph_follow_saving(g, NODE_MASKED_FILL, &out, att, mask);
     tape_unref(g->t, mask);
     return out;
 }
@@ -156,11 +152,7 @@ static struct value attention_softmax(struct graph *g, struct value att, bool wi
     struct value in = convert ? graph_to(g, att, DT_F32, PART_UPCAST) : graph_copy(g, att);
     struct value out =
         graph_make(g, OP_SOFTMAX, ROLE_SCORES, PART_SOFTMAX, wide ? DT_F32 : att.dtype, att.shape);
-    if (graph_needs(g, in)) {
-        int32_t n = graph_node(g, NODE_SOFTMAX, &out, 0);
-        graph_save(g, n, out.storage);
-        graph_edge(g, n, in);
-    }
+    graph_follow_saving(g, NODE_SOFTMAX, &out, in, out.storage);
     graph_drop(g, in);
     return out;
 }

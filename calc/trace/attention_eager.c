@@ -28,20 +28,8 @@ struct value eager_scores(struct graph *g, struct value q, struct value k)
     if (g->m->features & HAS_SOFT_CAP)
         scaled = layer_soft_cap(g, scaled);
     struct value out = graph_make(g, OP_ADD, ROLE_SCORES, PART_SELF, g->residual, SHAPE_SCORES);
-    if (graph_needs(g, scaled))
-        graph_edge(g, graph_node(g, NODE_ADD, &out, 0), scaled);
+    graph_follow(g, NODE_ADD, &out, scaled);
     graph_drop(g, scaled);
-    return out;
-}
-
-struct value eager_softmax(struct graph *g, struct value x)
-{
-    struct value out = graph_make(g, OP_SOFTMAX, ROLE_SCORES, PART_SOFTMAX, x.dtype, x.shape);
-    if (graph_needs(g, x)) {
-        int32_t n = graph_node(g, NODE_SOFTMAX, &out, 0);
-        graph_save(g, n, out.storage);
-        graph_edge(g, n, x);
-    }
     return out;
 }
 
@@ -72,7 +60,7 @@ static struct value eager_attend(struct graph *g, struct value q, struct value k
 {
     struct value scores = views ? eager_scores_of_views(g, q, k) : eager_scores(g, q, k);
     struct value wide = graph_to(g, scores, DT_F32, PART_UPCAST);
-    struct value sure = eager_softmax(g, wide);
+    struct value sure = layer_softmax(g, wide, ROLE_SCORES);
     graph_drop(g, wide);
     struct value shares = graph_to(g, sure, q.dtype, PART_OUTPUT_CAST);
     graph_drop(g, sure);

@@ -10,7 +10,6 @@ void attention_masks_open(struct graph *g);
 
 struct value eager_scores(struct graph *g, struct value q,
                           struct value k);  // q k' * scaling, capped where the family does, + mask
-struct value eager_softmax(struct graph *g, struct value x);
 
 // q for every position, k and v for every query head, all contiguous by head. They stay the
 // caller's. The layer holds the attention's second result, the shares, to its end: g->shares.

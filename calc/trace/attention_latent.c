@@ -36,11 +36,7 @@ static struct value latent_join(struct graph *g, struct value rest, struct value
 {
     uint8_t dtype = rest.dtype == DT_F32 || turned.dtype == DT_F32 ? DT_F32 : rest.dtype;
     struct value out = graph_make(g, OP_CAT, ROLE_Q, PART_COPY, dtype, SHAPE_Q);
-    if (graph_needs(g, rest) || graph_needs(g, turned)) {
-        int32_t n = graph_node(g, NODE_JOIN, &out, 0);
-        graph_edge(g, n, rest);
-        graph_edge(g, n, turned);
-    }
+    graph_follow_both(g, NODE_JOIN, &out, rest, turned);
     return out;
 }
 

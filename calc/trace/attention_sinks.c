@@ -15,20 +15,12 @@ static struct value sinks_combined(struct graph *g, struct value scores)
                  sinks = layer_view(g, graph_copy(g, w), NODE_REPEAT);
     struct value all =
         graph_make(g, OP_CAT, ROLE_SCORES, PART_COPY, scores.dtype, SHAPE_SINK_SCORES);
-    if (graph_needs(g, scores) || graph_needs(g, sinks)) {
-        int32_t n = graph_node(g, NODE_JOIN, &all, 0);
-        graph_edge(g, n, scores);
-        graph_edge(g, n, sinks);
-    }
+    graph_follow_both(g, NODE_JOIN, &all, scores, sinks);
     graph_drop(g, sinks);
     graph_drop(g, w);
     struct value most = graph_make(g, OP_MAX, ROLE_SCORES, PART_MEAN, all.dtype, SHAPE_LSE);
     uint32_t where = graph_scratch(g, OP_MAX, ROLE_SCORES, PART_MASK, DT_I64, SHAPE_LSE);
-    if (graph_needs(g, all)) {
-        int32_t n = graph_node(g, NODE_MAX, &most, 0);
-        graph_save(g, n, where);
-        graph_edge(g, n, all);
-    }
+    graph_follow_saving(g, NODE_MAX, &most, all, where);
     tape_unref(g->t, where);
     struct value less =
         graph_make(g, OP_SUB, ROLE_SCORES, PART_NORMALIZED, all.dtype, SHAPE_SINK_SCORES);
@@ -45,7 +37,7 @@ static struct value sinks_combined(struct graph *g, struct value scores)
 struct value layer_attention_sinks(struct graph *g, struct value q, struct value k, struct value v)
 {
     struct value scores = eager_scores(g, q, k), combined = sinks_combined(g, scores);
-    struct value shares = eager_softmax(g, combined),
+    struct value shares = layer_softmax(g, combined, ROLE_SCORES),
                  without = layer_view(g, graph_copy(g, shares), NODE_SLICE);
     without.shape = SHAPE_SCORES;
     struct value low = graph_to(g, without, v.dtype, PART_OUTPUT_CAST);

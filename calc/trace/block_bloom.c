@@ -73,7 +73,8 @@ static struct value bloom_attend(struct graph *g, const struct value part[3], st
     *masked = graph_make(g, OP_ADD, ROLE_SCORES, PART_SELF, g->residual, SHAPE_SCORES);
     if (graph_needs(g, *scores))
         graph_edge(g, graph_node(g, NODE_ADD, masked, 0), *scores);
-    struct value wide = graph_to(g, *masked, DT_F32, PART_UPCAST), sure = eager_softmax(g, wide);
+    struct value wide = graph_to(g, *masked, DT_F32, PART_UPCAST),
+                 sure = layer_softmax(g, wide, ROLE_SCORES);
     graph_drop(g, wide);
     *shares = graph_to(g, sure, part[0].dtype, PART_OUTPUT_CAST);
     graph_drop(g, sure);

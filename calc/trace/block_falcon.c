@@ -81,25 +81,14 @@ static struct value falcon_mlp(struct graph *g, struct value x)
     return out;
 }
 
-// mlp_output += attention_output: the sum is where mlp_output was. Uses mlp up.
-static struct value falcon_both(struct graph *g, struct value mlp, struct value attention)
-{
-    struct value sum = mlp;
-    if (graph_needs(g, mlp) || graph_needs(g, attention)) {
-        int32_t n = graph_node(g, NODE_ADD, &sum, 0);
-        graph_edge(g, n, mlp);
-        graph_edge(g, n, attention);
-    }
-    return sum;
-}
-
 struct value block_falcon(struct graph *g, struct value x)
 {
     struct value first = layer_norm(g, x, false, P_LN1);
     struct value second = layout_find(&g->layout, true, P_LN2) ? layer_norm(g, x, false, P_LN2)
                                                                : graph_copy(g, first);
     struct value attention = falcon_attention(g, first);
-    struct value both = falcon_both(g, falcon_mlp(g, second), attention);
+    // mlp_output += attention_output
+    struct value both = layer_add_into(g, falcon_mlp(g, second), attention);
     struct value dropped = layer_dropout(g, both, ROLE_MLP_DROP);
     struct value out = layer_add(g, x, dropped, ROLE_RESID2);
     graph_drop(g, dropped);

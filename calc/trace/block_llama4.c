@@ -76,13 +76,7 @@ static struct value llama4_bmm(struct graph *g, struct value x, uint16_t number,
     struct value by = graph_weight_cast(g, false, number, w);
     struct value in = graph_input_cast(g, x, w.role, PART_INPUT_CAST);
     struct value out = graph_make(g, OP_BMM, w.role, PART_OUTPUT, in.dtype, shape);
-    if (graph_needs(g, in) || graph_needs(g, by)) {
-        int32_t n = graph_node(g, NODE_EXPERTS_BMM, &out, 0);
-        graph_save(g, n, graph_needs(g, by) ? in.storage : TAPE_NONE);
-        graph_save(g, n, graph_needs(g, in) ? by.storage : TAPE_NONE);
-        graph_edge(g, n, in);
-        graph_edge(g, n, by);
-    }
+    graph_follow_product(g, NODE_EXPERTS_BMM, &out, in, by);
     graph_drop(g, in);
     graph_drop(g, by);
     graph_drop(g, w);
@@ -120,14 +114,9 @@ static struct value llama4_sum(struct graph *g, struct value out, struct value r
 {
     struct value part =
         layer_unary(g, routed, OP_SUM, NODE_SUM, ROLE_EXPERTS, PART_OUTPUT, SHAPE_U, SAVES_NOTHING);
-    struct value sum = out;
     if (out.storage == TAPE_NONE)
         return part;
-    if (graph_needs(g, out) || graph_needs(g, part)) {
-        int32_t n = graph_node(g, NODE_ADD, &sum, 0);
-        graph_edge(g, n, out);
-        graph_edge(g, n, part);
-    }
+    struct value sum = layer_add_into(g, out, part);
     graph_drop(g, part);
     return sum;
 }

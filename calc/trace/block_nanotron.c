@@ -64,8 +64,7 @@ struct value nanotron_norm(struct graph *g, struct value x, bool global, uint16_
 static struct value permuted(struct graph *g, struct value x, enum node_kind kind)
 {
     struct value out = graph_make(g, OP_CLONE, x.role, PART_COPY, x.dtype, x.shape);
-    if (graph_needs(g, x))
-        graph_edge(g, graph_node(g, kind, &out, 0), x);
+    graph_follow(g, kind, &out, x);
     return out;
 }
 

@@ -108,8 +108,7 @@ static struct value shares_step(struct graph *g, struct value x, enum op op, enu
                                 uint8_t dtype)
 {
     struct value out = graph_make(g, op, ROLE_SCORES, PART_SCALED, dtype, SHAPE_SCORES);
-    if (graph_needs(g, x))
-        graph_edge(g, graph_node(g, kind, &out, 0), x);
+    graph_follow(g, kind, &out, x);
     graph_drop(g, x);
     return out;
 }
@@ -142,7 +141,7 @@ static struct value shares_wide(struct graph *g, const struct parts *p, struct v
     struct value q = graph_to(g, p->q, DT_F32, PART_UPCAST),
                  k = graph_to(g, p->k, DT_F32, PART_UPCAST);
     struct value scores = shares_scores(g, q, k);
-    struct value sure = eager_softmax(g, scores);
+    struct value sure = layer_softmax(g, scores, ROLE_SCORES);
     graph_drop(g, scores);
     *shares = graph_to(g, sure, p->v.dtype, PART_OUTPUT_CAST);
     graph_drop(g, sure);
@@ -172,7 +171,7 @@ static struct value shares_biased(struct graph *g, const struct parts *p, struct
         graph_edge(g, n, biased);
     }
     graph_drop(g, biased);
-    struct value sure = eager_softmax(g, *scores);
+    struct value sure = layer_softmax(g, *scores, ROLE_SCORES);
     *shares = graph_to(g, sure, p->v.dtype, PART_OUTPUT_CAST);
     graph_drop(g, sure);
     struct value values = shares_operand(g, p->v, g->caches);

@@ -62,8 +62,7 @@ bool cache_copies(const struct graph *g)
 static struct value cache_joined(struct graph *g, struct value x, uint8_t dtype, uint8_t part)
 {
     struct value out = graph_make(g, OP_CAT, x.role, part, dtype, x.shape);
-    if (graph_needs(g, x))
-        graph_edge(g, graph_node(g, NODE_PASS, &out, 0), x);
+    graph_follow(g, NODE_PASS, &out, x);
     return out;
 }
 

@@ -164,11 +164,7 @@ struct value checkpoint_block(struct graph *g, struct value x)
     g->grad = false;
     struct value out = checkpoint_body(g, x);
     g->grad = grad;
-    if (graph_needs(g, x)) {
-        int32_t n = graph_node(g, NODE_CHECKPOINT, &out, 0);
-        graph_save(g, n, x.storage);
-        graph_edge(g, n, x);
-    }
+    graph_follow_saving(g, NODE_CHECKPOINT, &out, x, x.storage);
     return out;
 }
 

@@ -123,11 +123,6 @@ void graph_drop(struct graph *g, struct value v)
     tape_unref(g->t, v.storage);
 }
 
-bool graph_needs(const struct graph *g, struct value v)
-{
-    return g->grad && v.node != GRAPH_NO_NODE;
-}
-
 static uint8_t graph_category(const struct graph *g, uint8_t role, uint8_t part)
 {
     // What a part says by itself; 0, which are weights, where it does not.
@@ -273,86 +268,6 @@ struct value graph_make(struct graph *g, enum op op, uint8_t role, uint8_t part,
     return (struct value){storage, GRAPH_NO_NODE, 0, dtype, shape, role};
 }
 
-static int32_t graph_new_node(struct graph *g, enum node_kind kind, uint8_t role)
-{
-    g->failed |= g->node_count == GRAPH_NODES;
-    bool room = MODEL_IS_WHOLE && g->node_count < g->node_cap;  // nearly always
-    if (!graph_ok(g) ||
-        (!room && !graph_grow(g, &g->nodes, &g->node_cap, g->node_count + 1, sizeof *g->nodes)))
-        return GRAPH_NO_NODE;
-    struct node *n = &g->nodes[g->node_count];
-    *n = (struct node){.kind = (uint8_t)kind,
-                       .role = role,
-                       .unit = g->t->unit,
-                       .sub = g->t->sub,
-                       .param = GRAPH_NO_PARAM,
-                       .frame = g->packing};
-    return (int32_t)g->node_count++;
-}
-
-int32_t graph_node(struct graph *g, enum node_kind kind, struct value *out, uint8_t extra)
-{
-    if (!g->grad)
-        return GRAPH_NO_NODE;
-    int32_t i = graph_new_node(g, kind, out->role);
-    if (i == GRAPH_NO_NODE)
-        return i;
-    g->nodes[i].dtype = out->dtype;
-    g->nodes[i].shape = out->shape;
-    g->nodes[i].extra = extra;
-    g->node_out = out->storage;
-    g->node_inputs = true;
-    out->node = i;
-    return i;
-}
-
-void graph_edge(struct graph *g, int32_t node, struct value in)
-{
-    if (node == GRAPH_NO_NODE)
-        return;
-    struct node *n = &g->nodes[node];
-    n->edges[n->edge_count++] = (struct edge){in.node, in.output, in.dtype, in.shape, in.role};
-}
-
-// saved_tensors_hooks: a holder takes the tensor's place. An operation saves its inputs before it
-// runs, so the recomputation need not run one that saves nothing else.
-static void graph_pack(struct graph *g, struct node *n, uint32_t storage)
-{
-    struct frame *f = &g->frames[g->packing];
-    bool input = storage == TAPE_NONE || g->t->storages[storage].home != HOME_TAPE ||
-                 g->t->storages[storage].made < g->t->storages[g->node_out].made;
-    g->node_inputs = g->node_inputs && input;
-    f->left += n->saved_count == 0;
-    f->stop = (g->node_inputs ? g->t->storages[g->node_out].made : g->t->allocations) - f->start;
-    n->saved[n->saved_count++] = TAPE_NONE;
-}
-
-void graph_save(struct graph *g, int32_t node, uint32_t storage)
-{
-    if (node == GRAPH_NO_NODE)
-        return;
-    struct node *n = &g->nodes[node];
-    if (g->packing != GRAPH_NO_FRAME) {
-        graph_pack(g, n, storage);
-        return;
-    }
-    uint32_t saved = graph_offload_save(g, n, storage);
-    n->saved[n->saved_count++] = saved;
-}
-
-void graph_save_cpu(struct graph *g, int32_t node, uint8_t dtype)
-{
-    if (node == GRAPH_NO_NODE)
-        return;
-    struct node *n = &g->nodes[node];
-    if (g->packing != GRAPH_NO_FRAME) {
-        graph_pack(g, n, TAPE_NONE);
-        return;
-    }
-    n->saved[n->saved_count++] = tape_existing(g->t, name_of(n->role, PART_SELF), VRAM_CAT_ACT,
-                                               dtype, SHAPE_ONE, HOME_CPU, 0);
-}
-
 static struct param *graph_param_at(struct graph *g, bool global, uint16_t number)
 {
     return (global ? g->params : graph_block_params(g)) + number;
@@ -381,7 +296,7 @@ struct value graph_param(struct graph *g, bool global, uint16_t number)
     if (p->storage == TAPE_NONE)
         graph_param_first(g, p, row);
     if (row->trained && g->grad && p->accumulate == GRAPH_NO_NODE) {
-        p->accumulate = graph_new_node(g, NODE_ACCUMULATE, row->role);
+        p->accumulate = graph_bare_node(g, NODE_ACCUMULATE, row->role);
         if (p->accumulate == GRAPH_NO_NODE)
             return graph_none();
         g->nodes[p->accumulate].param = number;
@@ -400,8 +315,7 @@ struct value graph_to(struct graph *g, struct value v, uint8_t dtype, uint8_t pa
     if (v.dtype == dtype)
         return graph_copy(g, v);
     struct value out = graph_make(g, OP_TO_COPY, v.role, part, dtype, v.shape);
-    if (graph_needs(g, v))
-        graph_edge(g, graph_node(g, NODE_TO_COPY, &out, 0), v);
+    graph_follow(g, NODE_TO_COPY, &out, v);
     return out;
 }
 

@@ -272,6 +272,21 @@ void graph_edge(struct graph *g, int32_t node, struct value in);
 void graph_save(struct graph *g, int32_t node, uint32_t storage);
 void graph_save_cpu(struct graph *g, int32_t node, uint8_t dtype);  // a number in the CPU's memory
 
+// Where a gradient flows, the node of a result that follows from x, or from a and b. graph_node for
+// all that is not so plain.
+void graph_follow(struct graph *g, enum node_kind kind, struct value *out, struct value x);
+void graph_follow_saving(struct graph *g, enum node_kind kind, struct value *out, struct value x,
+                         uint32_t saved);
+void graph_follow_both(struct graph *g, enum node_kind kind, struct value *out, struct value a,
+                       struct value b);
+
+// Each of the two is saved for the gradient of the other, if that has one.
+void graph_follow_product(struct graph *g, enum node_kind kind, struct value *out, struct value a,
+                          struct value b);
+
+// A node without a result of its own: a parameter's, in which its gradients are summed.
+int32_t graph_bare_node(struct graph *g, enum node_kind kind, uint8_t role);
+
 // What the node that runs has saved goes before it returns.
 void graph_saved_go(struct graph *g);
 

@@ -11,11 +11,7 @@ struct value layer_embedding(struct graph *g, uint32_t ids, uint16_t weight, uin
     bool saved = weight == P_WTE && layout_find(&g->layout, false, P_WTE_SAVED);
     struct value w = graph_param(g, true, saved ? P_WTE_SAVED : weight);
     struct value out = graph_make(g, OP_EMBEDDING, w.role, PART_OUTPUT, g->residual, out_shape);
-    if (graph_needs(g, w)) {
-        int32_t n = graph_node(g, NODE_EMBEDDING, &out, 0);
-        graph_save(g, n, ids);
-        graph_edge(g, n, w);
-    }
+    graph_follow_saving(g, NODE_EMBEDDING, &out, w, ids);
     graph_drop(g, w);
     return out;
 }
@@ -24,11 +20,21 @@ struct value layer_add(struct graph *g, struct value a, struct value b, uint8_t 
 {
     uint8_t dtype = a.dtype == DT_F32 || b.dtype == DT_F32 ? DT_F32 : a.dtype;
     struct value out = graph_make(g, OP_ADD, role, PART_SELF, dtype, a.shape);
-    if (graph_needs(g, a) || graph_needs(g, b)) {
-        int32_t n = graph_node(g, NODE_ADD, &out, 0);
-        graph_edge(g, n, a);
-        graph_edge(g, n, b);
-    }
+    graph_follow_both(g, NODE_ADD, &out, a, b);
+    return out;
+}
+
+struct value layer_add_into(struct graph *g, struct value whole, struct value part)
+{
+    struct value sum = whole;
+    graph_follow_both(g, NODE_ADD, &sum, whole, part);
+    return sum;
+}
+
+struct value layer_softmax(struct graph *g, struct value x, uint8_t role)
+{
+    struct value out = graph_make(g, OP_SOFTMAX, role, PART_SOFTMAX, x.dtype, x.shape);
+    graph_follow_saving(g, NODE_SOFTMAX, &out, x, out.storage);
     return out;
 }
 
@@ -60,11 +66,7 @@ struct value layer_norm(struct graph *g, struct value x, bool global, uint16_t w
 struct value layer_gelu(struct graph *g, struct value x)
 {
     struct value out = graph_make(g, OP_GELU, ROLE_ACT, PART_OUTPUT, x.dtype, x.shape);
-    if (graph_needs(g, x)) {
-        int32_t n = graph_node(g, NODE_GELU, &out, 0);
-        graph_save(g, n, x.storage);
-        graph_edge(g, n, x);
-    }
+    graph_follow_saving(g, NODE_GELU, &out, x, x.storage);
     return out;
 }
 
@@ -72,13 +74,7 @@ struct value layer_mul(struct graph *g, struct value a, struct value b, uint8_t 
 {
     uint8_t dtype = a.dtype == DT_F32 || b.dtype == DT_F32 ? DT_F32 : a.dtype;
     struct value out = graph_make(g, OP_MUL, role, part, dtype, a.shape);
-    if (graph_needs(g, a) || graph_needs(g, b)) {
-        int32_t n = graph_node(g, NODE_MUL, &out, 0);
-        graph_save(g, n, graph_needs(g, b) ? a.storage : TAPE_NONE);
-        graph_save(g, n, graph_needs(g, a) ? b.storage : TAPE_NONE);
-        graph_edge(g, n, a);
-        graph_edge(g, n, b);
-    }
+    graph_follow_product(g, NODE_MUL, &out, a, b);
     return out;
 }
 
@@ -88,11 +84,7 @@ struct value layer_dropout(struct graph *g, struct value x, uint8_t role)
         return graph_copy(g, x);
     struct value out = graph_make(g, OP_DROPOUT, role, PART_OUTPUT, x.dtype, x.shape);
     uint32_t mask = graph_scratch(g, OP_DROPOUT, role, PART_MASK, DT_BYTE, x.shape);
-    if (graph_needs(g, x)) {
-        int32_t n = graph_node(g, NODE_DROPOUT, &out, 0);
-        graph_save(g, n, mask);
-        graph_edge(g, n, x);
-    }
+    graph_follow_saving(g, NODE_DROPOUT, &out, x, mask);
     tape_unref(g->t, mask);
     return out;
 }
@@ -109,8 +101,7 @@ struct value layer_view(struct graph *g, struct value x, enum node_kind kind)
 struct value layer_copy(struct graph *g, struct value x)
 {
     struct value out = graph_make(g, OP_CLONE, x.role, PART_COPY, x.dtype, x.shape);
-    if (graph_needs(g, x))
-        graph_edge(g, graph_node(g, NODE_CLONE, &out, 0), x);
+    graph_follow(g, NODE_CLONE, &out, x);
     return out;
 }
 
@@ -160,11 +151,7 @@ struct value layer_cross_entropy(struct graph *g, struct value logits, uint32_t 
     struct value log =
         divided ? sequence_log_softmax(g, in)
                 : graph_make(g, OP_LOG_SOFTMAX, ROLE_LOGITS, PART_LOG_SOFTMAX, in.dtype, in.shape);
-    if (graph_needs(g, in)) {
-        int32_t n = graph_node(g, NODE_LOG_SOFTMAX, &log, 0);
-        graph_save(g, n, log.storage);
-        graph_edge(g, n, in);
-    }
+    graph_follow_saving(g, NODE_LOG_SOFTMAX, &log, in, log.storage);
     graph_drop(g, in);
     struct value wide = graph_to(g, log, g->autocast ? DT_F32 : log.dtype, PART_LOG_SOFTMAX_F32);
     graph_drop(g, log);

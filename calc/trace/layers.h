@@ -11,6 +11,11 @@ struct value layer_embedding(struct graph *g, uint32_t ids, uint16_t weight, uin
 struct value layer_norm(struct graph *g, struct value x, bool global, uint16_t weight);
 struct value layer_add(struct graph *g, struct value a, struct value b, uint8_t role);
 struct value layer_mul(struct graph *g, struct value a, struct value b, uint8_t role, uint8_t part);
+struct value layer_softmax(struct graph *g, struct value x, uint8_t role);
+
+// whole.add_(part): the sum is where whole was. Uses whole up.
+struct value layer_add_into(struct graph *g, struct value whole, struct value part);
+
 struct value layer_gelu(struct graph *g, struct value x);
 struct value layer_dropout(struct graph *g, struct value x,
                            uint8_t role);  // x again where dropout is 0

@@ -46,11 +46,7 @@ struct value delta_view(struct graph *g, struct value x, enum node_kind kind, ui
 static struct value delta_sub(struct graph *g, struct value a, struct value b, uint8_t shape)
 {
     struct value out = graph_make(g, OP_SUB, ROLE_DELTA, PART_SCALED, a.dtype, shape);
-    if (graph_needs(g, a) || graph_needs(g, b)) {
-        int32_t n = graph_node(g, NODE_SUB, &out, 0);
-        graph_edge(g, n, a);
-        graph_edge(g, n, b);
-    }
+    graph_follow_both(g, NODE_SUB, &out, a, b);
     return out;
 }
 
@@ -60,13 +56,7 @@ static struct value delta_bmm(struct graph *g, struct value a, struct value b, u
     struct value in[2] = {graph_input_cast(g, a, a.role, PART_INPUT_CAST),
                           graph_input_cast(g, b, b.role, PART_INPUT_CAST)};
     struct value out = graph_make(g, OP_BMM, ROLE_DELTA, PART_OUTPUT, in[0].dtype, shape);
-    if (graph_needs(g, in[0]) || graph_needs(g, in[1])) {
-        int32_t n = graph_node(g, NODE_DELTA_BMM, &out, 0);
-        graph_save(g, n, graph_needs(g, in[1]) ? in[0].storage : TAPE_NONE);
-        graph_save(g, n, graph_needs(g, in[0]) ? in[1].storage : TAPE_NONE);
-        graph_edge(g, n, in[0]);
-        graph_edge(g, n, in[1]);
-    }
+    graph_follow_product(g, NODE_DELTA_BMM, &out, in[0], in[1]);
     graph_drop(g, in[0]);
     graph_drop(g, in[1]);
     return out;
@@ -191,11 +181,7 @@ static struct value delta_pairs(struct graph *g, struct value total)
     tape_unref(g->t, ones);
     struct value off = delta_sub(g, total, total, SHAPE_DELTA_PAIR);
     struct value below = graph_make(g, OP_MASKED_FILL, ROLE_DELTA, PART_SELF, DT_F32, off.shape);
-    if (graph_needs(g, off)) {
-        int32_t n = graph_node(g, NODE_MASKED_FILL, &below, 0);
-        graph_save(g, n, mask);
-        graph_edge(g, n, off);
-    }
+    graph_follow_saving(g, NODE_MASKED_FILL, &below, off, mask);
     graph_drop(g, off);
     tape_unref(g->t, mask);
     return delta_then(g, below, OP_EXP, NODE_EXP, SHAPE_DELTA_PAIR, SAVES_RESULT);

@@ -76,13 +76,7 @@ static struct value dora_scaled(struct graph *g, struct value vector, struct val
 {
     uint8_t dtype = vector.dtype == DT_F32 || x.dtype == DT_F32 ? DT_F32 : x.dtype;
     struct value out = graph_make(g, OP_MUL, x.role, PART_SCALED, dtype, x.shape);
-    if (graph_needs(g, vector) || graph_needs(g, x)) {
-        int32_t n = graph_node(g, NODE_MUL, &out, 0);
-        graph_save(g, n, graph_needs(g, x) ? vector.storage : TAPE_NONE);
-        graph_save(g, n, graph_needs(g, vector) ? x.storage : TAPE_NONE);
-        graph_edge(g, n, vector);
-        graph_edge(g, n, x);
-    }
+    graph_follow_product(g, NODE_MUL, &out, vector, x);
     return out;
 }
 
@@ -109,8 +103,7 @@ static struct value dora_sum(struct graph *g, const struct dora *d, struct value
 {
     struct value less =
         graph_make(g, OP_SUB, d->ratio.role, PART_SCALED, d->ratio.dtype, d->ratio.shape);
-    if (graph_needs(g, d->ratio))
-        graph_edge(g, graph_node(g, NODE_PASS, &less, 0), d->ratio);
+    graph_follow(g, NODE_PASS, &less, d->ratio);
     struct value first = dora_scaled(g, less, result);
     struct value second = dora_scaled(g, d->ratio, wide);
     struct value scaled = adapter_scaling(g, second, result.role);

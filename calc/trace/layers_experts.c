@@ -16,11 +16,7 @@ static struct value experts_route(struct graph *g, struct value x, uint32_t *cho
 {
     struct value logits = layer_linear(g, x, P_ROUTER, SHAPE_ROUTER);
     struct value share = graph_make(g, OP_SOFTMAX, ROLE_ROUTER, PART_SOFTMAX, DT_F32, SHAPE_ROUTER);
-    if (graph_needs(g, logits)) {
-        int32_t n = graph_node(g, NODE_SOFTMAX, &share, 0);
-        graph_save(g, n, share.storage);
-        graph_edge(g, n, logits);
-    }
+    graph_follow_saving(g, NODE_SOFTMAX, &share, logits, share.storage);
     graph_drop(g, logits);
     struct value best = graph_make(g, OP_TOPK, ROLE_ROUTER, PART_OUTPUT, DT_F32, SHAPE_TOPK);
     *chosen = graph_scratch(g, OP_TOPK, ROLE_ROUTER, PART_MASK, DT_I64, SHAPE_TOPK);

@@ -17,26 +17,11 @@ struct routing {
     uint32_t chosen;
 };
 
-static struct value route_softmax(struct graph *g, struct value x)
-{
-    struct value out = graph_make(g, OP_SOFTMAX, ROLE_ROUTER, PART_SOFTMAX, x.dtype, x.shape);
-    if (graph_needs(g, x)) {
-        int32_t n = graph_node(g, NODE_SOFTMAX, &out, 0);
-        graph_save(g, n, out.storage);
-        graph_edge(g, n, x);
-    }
-    return out;
-}
-
 static struct value route_topk(struct graph *g, struct value x, uint32_t *chosen)
 {
     struct value best = graph_make(g, OP_TOPK, ROLE_ROUTER, PART_OUTPUT, x.dtype, SHAPE_TOPK);
     *chosen = graph_scratch(g, OP_TOPK, ROLE_ROUTER, PART_MASK, DT_I64, SHAPE_TOPK);
-    if (graph_needs(g, x)) {
-        int32_t n = graph_node(g, NODE_TOPK, &best, 0);
-        graph_save(g, n, *chosen);
-        graph_edge(g, n, x);
-    }
+    graph_follow_saving(g, NODE_TOPK, &best, x, *chosen);
     return best;
 }
 
@@ -64,7 +49,7 @@ static struct routing route_shares(struct graph *g, struct value x)
 {
     struct routing r = {.held = layer_linear(g, x, P_ROUTER, SHAPE_ROUTER)};
     struct value wide = graph_to(g, r.held, DT_F32, PART_UPCAST);
-    struct value share = route_softmax(g, wide);
+    struct value share = layer_softmax(g, wide, ROLE_ROUTER);
     graph_drop(g, wide);
     struct value best = route_topk(g, share, &r.chosen);
     if (!(g->m->features & HAS_RAW_SHARES))
@@ -81,7 +66,7 @@ static struct routing route_best(struct graph *g, struct value x)
 {
     struct routing r = {.held = layer_linear(g, x, P_ROUTER, SHAPE_ROUTER)};
     struct value best = route_topk(g, r.held, &r.chosen);
-    r.weights = route_softmax(g, best);
+    r.weights = layer_softmax(g, best, ROLE_ROUTER);
     graph_drop(g, best);
     return r;
 }
@@ -93,7 +78,8 @@ static struct routing route_best_wide(struct graph *g, struct value x)
     struct value logits = layer_linear(g, x, P_ROUTER, SHAPE_ROUTER);
     struct routing r = {.held = graph_to(g, logits, DT_F32, PART_UPCAST)};
     graph_drop(g, logits);
-    struct value best = route_topk(g, r.held, &r.chosen), share = route_softmax(g, best);
+    struct value best = route_topk(g, r.held, &r.chosen),
+                 share = layer_softmax(g, best, ROLE_ROUTER);
     r.weights = graph_to(g, share, x.dtype, PART_OUTPUT_CAST);
     graph_drop(g, share);
     graph_drop(g, best);
@@ -108,13 +94,7 @@ static struct value route_wide(struct graph *g, struct value x)
     struct value w = graph_param(g, false, P_ROUTER), wide_x = graph_to(g, x, DT_F32, PART_UPCAST);
     struct value wide_w = graph_to(g, w, DT_F32, PART_UPCAST);
     struct value out = graph_make(g, OP_MM, ROLE_ROUTER, PART_OUTPUT, DT_F32, SHAPE_ROUTER);
-    if (graph_needs(g, wide_x) || graph_needs(g, wide_w)) {
-        int32_t n = graph_node(g, NODE_MM, &out, 0);
-        graph_save(g, n, graph_needs(g, wide_w) ? wide_x.storage : TAPE_NONE);
-        graph_save(g, n, graph_needs(g, wide_x) ? wide_w.storage : TAPE_NONE);
-        graph_edge(g, n, wide_x);
-        graph_edge(g, n, wide_w);
-    }
+    graph_follow_product(g, NODE_MM, &out, wide_x, wide_w);
     graph_drop(g, wide_x);
     graph_drop(g, wide_w);
     graph_drop(g, w);
@@ -127,11 +107,7 @@ static struct value route_groups(struct graph *g, struct value share)
     uint32_t mask = graph_scratch(g, OP_EQ, ROLE_ROUTER, PART_MASK, DT_BYTE, SHAPE_ROUTER);
     struct value out =
         graph_make(g, OP_MASKED_FILL, ROLE_ROUTER, PART_SCALED, share.dtype, SHAPE_ROUTER);
-    if (graph_needs(g, share)) {
-        int32_t n = graph_node(g, NODE_MASKED_FILL, &out, 0);
-        graph_save(g, n, mask);
-        graph_edge(g, n, share);
-    }
+    graph_follow_saving(g, NODE_MASKED_FILL, &out, share, mask);
     tape_unref(g->t, mask);
     graph_drop(g, share);
     return out;
@@ -143,7 +119,7 @@ static struct routing route_wide_shares(struct graph *g, struct value x)
 {
     struct routing r = {.held = route_wide(g, x)};
     struct value wide = graph_to(g, r.held, DT_F32, PART_UPCAST);
-    struct value share = route_softmax(g, wide);
+    struct value share = layer_softmax(g, wide, ROLE_ROUTER);
     graph_drop(g, wide);
     if (g->m->features & HAS_SHARE_GROUPS)
         share = route_groups(g, share);
@@ -162,11 +138,7 @@ static struct routing route_sigmoid(struct graph *g, struct value x)
                                      SHAPE_ROUTER, SAVES_RESULT);
     r.chosen = graph_scratch(g, OP_TOPK, ROLE_ROUTER, PART_MASK, DT_I64, SHAPE_TOPK);
     struct value best = graph_make(g, OP_INDEX, ROLE_ROUTER, PART_OUTPUT, share.dtype, SHAPE_TOPK);
-    if (graph_needs(g, share)) {
-        int32_t n = graph_node(g, NODE_TOPK, &best, 0);
-        graph_save(g, n, r.chosen);
-        graph_edge(g, n, share);
-    }
+    graph_follow_saving(g, NODE_TOPK, &best, share, r.chosen);
     graph_drop(g, share);
     best = route_normalized(g, best);
     r.weights = layer_scale(g, best, ROLE_ROUTER);
@@ -179,11 +151,7 @@ static struct value grouped_rows(struct graph *g, struct value x, uint32_t rows,
                                  uint8_t shape)
 {
     struct value out = graph_make(g, OP_INDEX, x.role, part, x.dtype, shape);
-    if (graph_needs(g, x)) {
-        int32_t n = graph_node(g, NODE_ROUTE, &out, 0);
-        graph_save(g, n, rows);
-        graph_edge(g, n, x);
-    }
+    graph_follow_saving(g, NODE_ROUTE, &out, x, rows);
     return out;
 }
 
@@ -212,18 +180,6 @@ static struct value grouped_mm(struct graph *g, struct value x, uint16_t number,
     }
     graph_drop(g, w);
     return out;
-}
-
-// out.add_(bias): the sum is where out was. Uses out up.
-static struct value grouped_add(struct graph *g, struct value out, struct value bias)
-{
-    struct value sum = out;
-    if (graph_needs(g, out) || graph_needs(g, bias)) {
-        int32_t n = graph_node(g, NODE_ADD, &sum, 0);
-        graph_edge(g, n, out);
-        graph_edge(g, n, bias);
-    }
-    return sum;
 }
 
 static struct value grouped_clamp(struct graph *g, struct value x, uint8_t sides)
@@ -288,7 +244,7 @@ static struct value grouped_products(struct graph *g, struct value rows, uint32_
         *bias = grouped_bias(g, P_EXPERTS_UP_BIAS, sorted, SHAPE_ROUTED_FF2);
     struct value both = grouped_mm(g, rows, P_EXPERTS_UP, offsets, SHAPE_ROUTED_FF2);
     if (biases)
-        both = grouped_add(g, both, *bias);
+        both = layer_add_into(g, both, *bias);
     struct value product = biases ? grouped_limited(g, both) : grouped_gated(g, both);
     graph_drop(g, both);
     if (biases) {
@@ -298,7 +254,7 @@ static struct value grouped_products(struct graph *g, struct value rows, uint32_
     }
     struct value out = grouped_mm(g, product, P_EXPERTS_DOWN, offsets, SHAPE_ROUTED_U);
     graph_drop(g, product);
-    return biases ? grouped_add(g, out, *bias) : out;
+    return biases ? layer_add_into(g, out, *bias) : out;
 }
 
 // Rows in their old order again, and the sum over the experts of a token.

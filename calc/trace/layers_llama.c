@@ -60,13 +60,7 @@ static struct value rms_weighted(struct graph *g, struct value w, struct value x
 {
     uint8_t dtype = w.dtype == DT_F32 ? DT_F32 : x.dtype;
     struct value out = graph_make(g, OP_MUL, w.role, PART_OUTPUT, dtype, x.shape);
-    if (graph_needs(g, w) || graph_needs(g, x)) {
-        int32_t n = graph_node(g, NODE_MUL, &out, 0);
-        graph_save(g, n, graph_needs(g, x) ? w.storage : TAPE_NONE);
-        graph_save(g, n, graph_needs(g, w) ? x.storage : TAPE_NONE);
-        graph_edge(g, n, w);
-        graph_edge(g, n, x);
-    }
+    graph_follow_product(g, NODE_MUL, &out, w, x);
     return out;
 }
 

@@ -110,11 +110,7 @@ struct value lora_embed(struct graph *g, uint32_t ids, struct value base)
         return base;
     struct value a = graph_param(g, true, P_WTE + LAYOUT_A);
     struct value rank = graph_make(g, OP_EMBEDDING, a.role, PART_TEMP, a.dtype, SHAPE_RANK);
-    if (graph_needs(g, a)) {
-        int32_t n = graph_node(g, NODE_EMBEDDING, &rank, 0);
-        graph_save(g, n, ids);
-        graph_edge(g, n, a);
-    }
+    graph_follow_saving(g, NODE_EMBEDDING, &rank, a, ids);
     graph_drop(g, a);
     struct value wide = adapter_half(g, rank, true, P_WTE + LAYOUT_B, base.shape);
     struct value scaled = adapter_scaling(g, wide, base.role);

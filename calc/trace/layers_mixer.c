@@ -15,11 +15,7 @@ static struct value mixer_noise(struct graph *g, struct value x, enum node_kind 
 {
     struct value out = x;
     uint32_t noise = graph_scratch(g, OP_NEW_EMPTY, ROLE_ROUTER, PART_SCALED, x.dtype, SHAPE_U);
-    if (graph_needs(g, x)) {
-        int32_t n = graph_node(g, kind, &out, 0);
-        graph_save(g, n, noise);
-        graph_edge(g, n, x);
-    }
+    graph_follow_saving(g, kind, &out, x, noise);
     tape_unref(g->t, noise);
     return out;
 }

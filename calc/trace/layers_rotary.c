@@ -36,11 +36,7 @@ static struct value rotary_join(struct graph *g, struct value turned, struct val
                                 uint8_t shape)
 {
     struct value out = graph_make(g, OP_CAT, rest.role, PART_ROTATED, turned.dtype, shape);
-    if (graph_needs(g, turned) || graph_needs(g, rest)) {
-        int32_t n = graph_node(g, NODE_JOIN, &out, 0);
-        graph_edge(g, n, turned);
-        graph_edge(g, n, rest);
-    }
+    graph_follow_both(g, NODE_JOIN, &out, turned, rest);
     graph_drop(g, turned);
     return out;
 }

@@ -46,11 +46,7 @@ static struct value xielu_above(struct graph *g, struct value x, struct value al
 static struct value xielu_bent(struct graph *g, struct value x)
 {
     struct value low = graph_make(g, OP_MINIMUM, ROLE_ACT, PART_SCALED, x.dtype, x.shape);
-    if (graph_needs(g, x)) {
-        int32_t n = graph_node(g, NODE_MINIMUM, &low, 0);
-        graph_save(g, n, x.storage);
-        graph_edge(g, n, x);
-    }
+    graph_follow_saving(g, NODE_MINIMUM, &low, x, x.storage);
     struct value wide = g->autocast ? graph_to(g, low, DT_F32, PART_UPCAST) : graph_copy(g, low);
     graph_drop(g, low);
     struct value out =

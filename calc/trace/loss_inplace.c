@@ -19,8 +19,7 @@ struct value loss_inplace(struct graph *g, struct value logits, uint32_t labels,
     }
     tape_unref(g->t, lse);
     struct value loss = graph_make(g, OP_DIV, ROLE_LOSS, PART_SELF, DT_F32, SHAPE_ONE);
-    if (graph_needs(g, losses))
-        graph_edge(g, graph_node(g, NODE_MEAN, &loss, 0), losses);
+    graph_follow(g, NODE_MEAN, &loss, losses);
     graph_drop(g, losses);
     return loss;
 }

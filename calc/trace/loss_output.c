@@ -106,11 +106,7 @@ struct value loss_output(struct graph *g, struct value *normed, struct value *lo
         compiled ? graph_copy(g, *logits)
                  : graph_make(g, OP_LOG_SOFTMAX, ROLE_LOGITS, PART_LOG_SOFTMAX, DT_F32, SHAPE_NV);
     struct value loss = graph_make(g, OP_DIV, ROLE_LOSS, PART_SELF, DT_F32, SHAPE_ONE);
-    if (graph_needs(g, rows)) {
-        int32_t n = graph_node(g, NODE_LOSS_CHUNKS, &loss, 0);
-        graph_save(g, n, log.storage);
-        graph_edge(g, n, rows);
-    }
+    graph_follow_saving(g, NODE_LOSS_CHUNKS, &loss, rows, log.storage);
     graph_drop(g, log);
     tape_unref(g->t, chunk);
     if (!cut)

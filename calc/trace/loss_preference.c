@@ -39,19 +39,11 @@ static struct value preference_gather(struct graph *g, struct value view)
     struct value log =
         graph_make(g, OP_LOG_SOFTMAX, ROLE_LOGITS, PART_LOG_SOFTMAX, view.dtype, SHAPE_SHIFTED_V);
     tape_unref(g->t, graph_scratch(g, OP_CLONE, ROLE_LOGITS, PART_COPY, view.dtype, view.shape));
-    if (graph_needs(g, view)) {
-        int32_t n = graph_node(g, NODE_LOG_SOFTMAX, &log, 0);
-        graph_save(g, n, log.storage);
-        graph_edge(g, n, view);
-    }
+    graph_follow_saving(g, NODE_LOG_SOFTMAX, &log, view, log.storage);
     graph_drop(g, view);
     uint32_t labels = preference_labels(g);
     struct value rows = graph_make(g, OP_SUM, ROLE_LOSS, PART_SELF, log.dtype, SHAPE_ONE);
-    if (graph_needs(g, log)) {
-        int32_t n = graph_node(g, NODE_GATHER_ROWS, &rows, 0);
-        graph_save(g, n, labels);
-        graph_edge(g, n, log);
-    }
+    graph_follow_saving(g, NODE_GATHER_ROWS, &rows, log, labels);
     tape_unref(g->t, labels);
     graph_drop(g, log);
     return rows;

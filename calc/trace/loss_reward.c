@@ -12,8 +12,7 @@ struct value loss_reward(struct graph *g, struct value x)
 {
     struct value scores = layer_score(g, x);
     struct value loss = graph_make(g, OP_INDEX, ROLE_LOSS, PART_SELF, scores.dtype, SHAPE_ONE);
-    if (graph_needs(g, scores))
-        graph_edge(g, graph_node(g, NODE_GATHER_ROWS, &loss, 0), scores);
+    graph_follow(g, NODE_GATHER_ROWS, &loss, scores);
     graph_drop(g, scores);
     return loss;
 }

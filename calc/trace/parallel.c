@@ -181,8 +181,7 @@ void parallel_forward_end(struct graph *g)
 static struct value parallel_view(struct graph *g, struct value x, enum node_kind kind)
 {
     struct value view = graph_copy(g, x);
-    if (graph_needs(g, x))
-        graph_edge(g, graph_node(g, kind, &view, 0), x);
+    graph_follow(g, kind, &view, x);
     return view;
 }
 

@@ -36,8 +36,7 @@ struct value sequence_gather(struct graph *g, struct value x)
     uint32_t parts = graph_scratch(g, OP_ALL_GATHER, x.role, PART_SCRATCH, x.dtype, SHAPE_U_WHOLE);
     struct value out = graph_make(g, OP_CAT, x.role, PART_COPY, x.dtype, SHAPE_U_WHOLE);
     tape_unref(g->t, parts);
-    if (graph_needs(g, x))
-        graph_edge(g, graph_node(g, NODE_SEQUENCE, &out, 0), x);
+    graph_follow(g, NODE_SEQUENCE, &out, x);
     return out;
 }
 
@@ -45,8 +44,7 @@ struct value sequence_scatter(struct graph *g, struct value x)
 {
     uint32_t ordered = sequence_reorder(g, x.role, x.dtype);
     struct value out = graph_make(g, OP_REDUCE_SCATTER, x.role, PART_OUTPUT, x.dtype, SHAPE_U);
-    if (graph_needs(g, x))
-        graph_edge(g, graph_node(g, NODE_SEQUENCE, &out, 0), x);
+    graph_follow(g, NODE_SEQUENCE, &out, x);
     tape_unref(g->t, ordered);
     return out;
 }

@@ -4,6 +4,7 @@
 
 #include "calc/model/precision.h"
 #include "calc/model/preference.h"
+#include "calc/model/stage.h"
 #include "calc/vram.h"
 
 // An assumption for ratios: what well-fed training reaches. SRC: nanoGPT's own mfu lines are at 0.3
@@ -62,3 +63,14 @@ double cost_seconds(const struct cost *c, const struct vram_config *config)
     return c->flops / (rate * 1e9 * REACHED) +
            c->weight_bytes / ((double)gpu->bandwidth_mb_s * 1e6);
 }
+
+#ifndef __wasm__
+double cost_layer_seconds(const struct model *m)
+{
+    const struct vram_config *c = &m->c;
+    double products = (double)stage_layer_products(c),
+           scores = (double)config_longest(c) * (double)c->n_embd;
+    struct cost layer = {.flops = 6 * (double)m->tokens * (products + scores)};
+    return cost_seconds(&layer, c) / (double)c->tensor_parallel;
+}
+#endif

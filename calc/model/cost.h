@@ -21,4 +21,8 @@ void cost_of(struct cost *out, const struct model *m);
 // bandwidth. Without a card the ratios of an RTX 4070 stand in.
 double cost_seconds(const struct cost *c, const struct vram_config *config);
 
+// The same of one dense layer's products in a micro-batch, forward and backward, which tensor
+// parallelism divides.
+double cost_layer_seconds(const struct model *m);  // the page has no pipelines' queues
+
 #endif

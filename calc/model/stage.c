@@ -11,15 +11,19 @@ uint64_t stage_count(const struct vram_config *c)
     return c->task == TASK_INFERENCE ? c->device_map : c->pipeline_parallel;
 }
 
+uint64_t stage_layer_products(const struct vram_config *c)
+{
+    return 4 * c->n_head * c->head_dim * c->n_embd + 3 * c->n_inner * c->n_embd;
+}
+
 // A stage gets layers until its share of all matrix products is passed; the head counts as what it
 // costs. Where the head alone is the last share, a stage is left with no layer: it counts as one
 // here. SRC: nanotron src/nanotron/models/base.py (build_model), models/llama.py
 // (get_block_compute_costs).
 static uint64_t stage_costly_layers(const struct vram_config *c, uint64_t stage)
 {
-    uint64_t width = c->n_embd,
-             layer = 4 * c->n_head * c->head_dim * width + 3 * c->n_inner * width;
-    uint64_t all = layer * c->n_layer + c->vocab_size * width, mine = 0, rank = 0;
+    uint64_t layer = stage_layer_products(c), all = layer * c->n_layer + c->vocab_size * c->n_embd;
+    uint64_t mine = 0, rank = 0;
     for (uint64_t i = 1; i <= c->n_layer; i++) {
         mine += rank == stage;
         if (layer * i * c->pipeline_parallel > all * (rank + 1) && rank + 1 < c->pipeline_parallel)

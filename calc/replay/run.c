@@ -62,18 +62,23 @@ static bool run_lags(const struct vram_config *c)
 
 // How far. A launcher of nanotron for several nodes has PyTorch check each collective: the program
 // waits for all of the group before it launches one, and longer the larger the group is. By then
-// the card is past the one before. That the published runs were launched so is inferred: a
-// micro-batch of 1 and of 32 sequences take the same time in pipelines over several nodes; on one
-// node, and without a pipeline, not. SRC: nanotron examples/mamba/run_multinode.sh at 77f54c10
-// (TORCH_DISTRIBUTED_DEBUG=DETAIL), pytorch torch/csrc/distributed/c10d/ProcessGroupWrapper.cpp
-// (runCollectiveChecks: monitoredBarrier, CollectiveFingerPrint::verify).
-enum { RUN_NODE = 8 };  // GPUs
+// the card is past the one before, unless its products take longer than the checks. That the
+// published runs were launched so is inferred: in pipelines over several nodes a micro-batch of one
+// sequence and one of many take the same time, 2.5 to 3.3 ms a layer for each GPU of a group of 4
+// to 16, by their tokens a second; on one node, and without a pipeline, not. SRC: nanotron
+// examples/mamba/run_multinode.sh at 77f54c10 (TORCH_DISTRIBUTED_DEBUG=DETAIL), pytorch
+// torch/csrc/distributed/c10d/ProcessGroupWrapper.cpp (runCollectiveChecks: monitoredBarrier,
+// CollectiveFingerPrint::verify).
+enum { RUN_NODE = 8 };                   // GPUs
+static const double RUN_CHECKS = 0.003;  // seconds a layer and micro-batch, for each of a group
 
-static uint64_t run_queue(const struct vram_config *c)
+static uint64_t run_queue(const struct model *m)
 {
+    const struct vram_config *c = &m->c;
     uint64_t gpus = c->n_gpu * c->tensor_parallel * c->pipeline_parallel;
-    return MODEL_IS_WHOLE && c->pipeline_parallel > 1 && gpus > RUN_NODE ? PLAYER_NEXT
-                                                                         : PLAYER_QUEUE;
+    bool checked = MODEL_IS_WHOLE && c->pipeline_parallel > 1 && gpus > RUN_NODE &&
+                   cost_layer_seconds(m) < RUN_CHECKS * (double)c->tensor_parallel;
+    return checked ? PLAYER_NEXT : PLAYER_QUEUE;
 }
 
 // What the card has for the allocator; 0: no card, or one without room for the context alone.
@@ -102,7 +107,7 @@ static int run_into_allocator(struct vram *v, struct engine *e, struct player *p
     p->streams = scheme_divides_weights(&e->model.c);
     p->lags = run_lags(&e->model.c);
     if (MODEL_IS_WHOLE)
-        p->queue = run_queue(&e->model.c);
+        p->queue = run_queue(&e->model);
     p->late = e->late;
     e->allocator.settle = run_drain;
     e->allocator.settled = p;

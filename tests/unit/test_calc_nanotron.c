@@ -223,6 +223,27 @@ static void test_late_blocks(void **state)
         lag = r->peak_reserved.bytes - r->peak_allocated.bytes;
         assert_in_range(lag, (i ? 2 : 4) * u, 2 * (i ? 2 : 4) * u - 1);
     }
+    // Where products take longer than checks the card is behind: with many sequences, and with the
+    // same ones on a slower card.
+#define CHECKED \
+    "tensor_parallel=4 sequence_parallel=true pipeline_parallel=4 pipeline_stage=first " \
+    "gradient_accumulation_steps=16 "
+    static const struct {
+        const char *words;
+        uint64_t sequences;
+        bool late;
+    } paces[] = {
+        {CHECKED "batch_size=8 gpu=H100_SXM", 8, false},
+        {CHECKED "batch_size=16 gpu=H100_SXM", 16, true},
+        {CHECKED "batch_size=8 gpu=A100_80GB_SXM", 8, true},
+        {CHECKED "batch_size=16 tensor_parallel=8 gpu=H100_SXM", 16, false},
+    };
+    for (size_t i = 0; i < sizeof paces / sizeof *paces; i++) {
+        r = run(v, paces[i].words);
+        uint64_t whole = paces[i].sequences * 2 * 4096 * 2048,
+                 late = (r->peak_reserved.bytes - r->peak_allocated.bytes) / whole;
+        assert_int_equal(late >= 16, paces[i].late);
+    }
     // On one node a pipeline's late blocks are those of one backward pass and the forward pass
     // after it, as the next message waits for the card: of two layers few, of eleven as many as the
     // queue takes.

@@ -34,7 +34,7 @@
 
   // ---- the kinds of text that are known by their look ------------------------------------------------------
   function byAddress(text) {
-    const hash = /calculator\.html#(\S+=\S*)/.exec(text), found = {}, left = [];
+    const hash = /calculator\.html#([^\s=#]+=\S*)/.exec(text), found = {}, left = [];
     if (!hash) return null;
     new URLSearchParams(hash[1]).forEach((value, key) => take(found, left, key, value));
     return { kind: "flat", found, left };
@@ -48,8 +48,8 @@
     return page.cards.filter((card) => key(text).includes(key(card.value))).sort((a, b) => b.value.length - a.value.length)[0];
   }
   function bySmi(text) {
-    const row = /(\d+)\s*MiB\s*\/\s*(\d+)\s*MiB/.exec(text);
-    if (!/NVIDIA-SMI|nvidia-smi/.test(text) || !row) return null;
+    const row = /NVIDIA-SMI|nvidia-smi/.test(text) && /(?<!\d)(\d{1,8}) {0,9}MiB {0,9}\/ {0,9}(\d{1,8}) {0,9}MiB/.exec(text);
+    if (!row) return null;
     const card = cardNamed(text.slice(0, row.index)), found = {};
     if (card) found.gpu = card.value;
     else found.gpu_memory = row[2];
@@ -59,7 +59,7 @@
   // A model's name, or a preset's whole one, and how its end says that the weights are stored (as calc/model/preset_ids.c has it).
   const STORED = { awq: "awq", "gptq-int4": "gptq", fp8: "fp8", "bnb-4bit": "nf4_double" };
   function named(text) {
-    const name = /^\s*(?:https?:\/\/(?:huggingface\.co|hf\.co)\/)?([\w.-]+\/)?([\w.-]+)\S*\s*$/.exec(text);
+    const name = /^\s*(?:https?:\/\/(?:huggingface\.co|hf\.co)\/)?([\w.-]+\/)?([\w.-]+)(?![\w.-])\S*\s*$/.exec(text);
     if (!name) return null;
     const near = (p) => (name[1] ? key(name[2]).startsWith(key(p.value)) : name[2] === p.value);
     const preset = page.presets.filter(near).sort((a, b) => b.value.length - a.value.length)[0];
@@ -71,13 +71,18 @@
     const found = named(text);
     return found ? { kind: "hub", found, left: [] } : null;
   }
+  // A card by its name alone.
+  function byCard(text) {
+    const card = text.length < 60 && cardNamed(text);
+    return card && key(text) === key(card.value) ? { kind: "flat", found: { gpu: card.value }, left: [] } : null;
+  }
   // Lines of our own settings; other files have lines like these, too, and keys of their own.
   function byLines(text) {
     const lines = text.split("\n").filter((line) => line.trim() && !/^\s*#/.test(line)), found = {}, left = [];
-    if (!lines.length || !lines.every((line) => /^\s*\w+\s*=\s*[^()\[\]{}]+$/.test(line))) return null;
+    if (!lines.length || !lines.every((line) => /^\s*\w+\s*=(?=\s*\S)[^()\[\]{}]+$/.test(line))) return null;
     lines.forEach((line) => {
-      const pair = /^\s*(\w+)\s*=\s*(.*?)\s*(?:#.*)?$/.exec(line);
-      take(found, left, pair[1], pair[2].replace(/^(['"])(.*)\1$/, "$2"));
+      const pair = /^\s*(\w+)\s*=([^#]*)/.exec(line);
+      take(found, left, pair[1], pair[2].trim().replace(/^(['"])(.*)\1$/, "$2"));
     });
     return left.length ? null : { kind: "flat", found, left };
   }
@@ -210,11 +215,26 @@
   if (page.handed) page.handed = handed(page.handed);
   // A memory snapshot is no text, by its first two bytes; the command line has the answer that it asks for.
   const pickled = (file) => file.slice(0, 2).arrayBuffer().then((head) => { const [a, b] = new Uint8Array(head); return a === 0x80 && b > 1 && b < 6; });
+  // Thousands of lines take a browser seconds to lay out: the box has the first ones, and all of them are read.
+  const LINES = 2000;
+  function beginning(text) {
+    let at = -1;
+    for (let i = 0; i < LINES; i++) if ((at = text.indexOf("\n", at + 1)) < 0) return text;
+    return text.slice(0, at + 1) + "\u2026";
+  }
+  area.addEventListener("paste", (e) => {
+    const files = Array.from(e.clipboardData.files), text = e.clipboardData.getData("text/plain");
+    const replaces = area.selectionEnd - area.selectionStart === area.value.length;
+    if (files.length) takeFiles(files);
+    else if (replaces && beginning(text) !== text) page.paste(text);
+    else return;
+    e.preventDefault();
+  });
   // What is known by its look is read here, all else by the library beside the page.
   page.paste = function (text, name) {
-    area.value = text;
+    area.value = beginning(text);
     if (text.length > MOST) { area.value = ""; refuse(said("toolong")); return; }
-    const read = [byAddress, byCommand, bySmi, byHub, byLines].reduce((found, reader) => found || reader(text), null);
+    const read = [byAddress, byCommand, bySmi, byHub, byCard, byLines].reduce((found, reader) => found || reader(text), null);
     if (!read) { pasteAll([{ text, name: name || "" }]); return; }
     const files = kept.waits && read.found.preset ? kept.files : null;   // the model that they wait for
     done(read);

@@ -239,7 +239,7 @@ enum vram_kind kind_recognize(struct parse *p, struct pair_list *pairs)
     static const enum vram_kind plain[] = {
         [LINES] = VRAM_KIND_FLAT, [PYTHON] = VRAM_KIND_NANOGPT, [LOG] = VRAM_KIND_LOG};
     enum language language = language_of(p);
-    if (language == PYTHON && named(p, ".py") && p->len > 0 && !sets_something(p)) {
+    if (language == PYTHON && p->len > 0 && !sets_something(p)) {
         no_training_call(p);
         return VRAM_KIND_AUTO;
     }

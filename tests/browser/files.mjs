@@ -70,6 +70,40 @@ function others(browser, base) {
   });
 }
 
+// Texts on which a search that goes back and forth takes minutes, and lines by the thousand.
+const LONG = {
+  "digits before no unit": "nvidia-smi " + "1".repeat(200000), "words behind a name": "a".repeat(200000) + " b",
+  "spaces before a bracket": "a =" + " ".repeat(200000) + "(", "spaces within a value": "a = b" + " ".repeat(200000) + "c",
+  "addresses without a state": "calculator.html#".repeat(12000), "a word": "qwertz".repeat(33000), "open quotes": "vramcalc " + "a'".repeat(100000),
+};
+function long(browser, base) {
+  calculator(browser, "long texts do not hold it up", { base, state: "#preset=gpt2&gpu=RTX+4070" }, async (tab) => {
+    for (const [name, text] of Object.entries(LONG)) {
+      const ms = await tab.evaluate(async (text) => {
+        const said = document.querySelector("[data-out=pasted]"), began = performance.now();
+        said.replaceChildren();
+        window.vramPage.paste(text);
+        while (!said.firstChild) await new Promise((next) => setTimeout(next, 20));
+        return performance.now() - began;
+      }, text);
+      that(ms < 5000, `${name}: ${Math.round(ms)} ms`);
+    }
+    // a hand pastes: the first lines are shown, the last one counts
+    await tab.locator("textarea").focus();
+    await tab.evaluate(() => {
+      const data = new DataTransfer();
+      data.setData("text/plain", "# a line\n".repeat(20000) + "batch_size = 7\n");
+      document.activeElement.select();
+      document.activeElement.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+    });
+    await config(tab, { batch_size: 7 });
+    equal((await tab.locator("textarea").inputValue()).split("\n").length, 2001, "lines in the box");
+    await tab.locator("textarea").fill("NVIDIA GeForce RTX 3090");   // a card's name alone is that card
+    await config(tab, { batch_size: 7 });
+    await tab.waitForFunction(() => document.querySelector("[name=gpu]").value === "RTX 3090");
+  });
+}
+
 // Drops paths of this machine where the calculator's result stands, as the desk would.
 async function drop(tab, paths) {
   const box = await tab.locator("#calc .result").boundingBox(), cdp = await tab.context().newCDPSession(tab);
@@ -139,5 +173,6 @@ export async function run(browser, site) {
   chosen(browser, site.http);
   dropped(browser, site.http);
   others(browser, site.http);
+  long(browser, site.http);
   for (const scheme of ["http", "file"]) messages(browser, site, scheme);
 }

@@ -143,7 +143,7 @@ uint32_t tape_alloc(struct tape *t, enum op op, uint16_t name, uint8_t category,
 {
     if (t->failed || t->allocations >= t->limit)
         return TAPE_NONE;
-    uint16_t *next = &t->unit_slots[t->unit < 0 ? t->stack.units + 1 : (uint32_t)t->unit];
+    uint32_t *next = &t->unit_slots[t->unit < 0 ? t->stack.units + 1 : (uint32_t)t->unit];
     uint32_t id = tape_storage(t, &(struct storage){.name = name,
                                                     .op = (uint8_t)op,
                                                     .category = category,

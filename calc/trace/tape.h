@@ -61,7 +61,7 @@ struct storage {
     uint8_t
         stream;  // on which it is allocated: the caching allocator keeps its memory for that one
     int16_t refs;
-    uint16_t slot;  // within its unit and home
+    uint32_t slot;  // within its unit and home
     int32_t unit;   // of the simulation, or TAPE_GLOBAL
     uint32_t with;  // goes with it, TAPE_NONE if nothing does
     uint32_t made;  // how many allocations were on the tape before it
@@ -88,7 +88,7 @@ struct tape_segment {
 // one.
 struct tape_left {
     uint32_t at, storage;  // before this instruction
-    uint16_t slot;         // of HOME_TAPE
+    uint32_t slot;         // of HOME_TAPE
 };
 
 struct tape {
@@ -100,14 +100,14 @@ struct tape {
     struct tape_segment *segments;
     size_t segment_count, segment_cap;
     int64_t open;          // which of a unit's two parts the last segment is; of none INT64_MAX
-    uint16_t *unit_slots;  // storages numbered so far, by unit
+    uint32_t *unit_slots;  // storages numbered so far, by unit
     size_t unit_slots_cap;
     struct tape_left *left;  // in order
     size_t left_count, left_cap;
     bool left_alone;          // nothing else differs in a pass that finds gradients
     struct tape_stack stack;  // of the simulation
     bool repeats;             // unit 1 stands for all between the first and the last
-    uint16_t slots_global, slots_lead,
+    uint32_t slots_global, slots_lead,
         slots_unit;        // storages of HOME_TAPE: outside of layers, before the units, in each
     uint32_t allocations;  // so far
     uint32_t limit;        // further ones do not happen: a recomputation that has stopped

@@ -265,6 +265,24 @@ static void test_delta_history(void **state)
     close_vram(v, &h);
 }
 
+// A unit has more storages than two bytes count.
+static void test_long_rule(void **state)
+{
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    (void)state;
+    assert_int_equal(vram_set(v, "preset", "qwen3.5-9b"), VRAM_OK);
+    set_number(v, "n_layer", 16);
+    set_number(v, "seq_len", 49152);
+    struct digest folded = digest_of(v, false);
+    assert_true(engine_in(v)->reels[ENGINE_NEXT].tape.slots_unit > UINT16_MAX);
+    struct digest whole = digest_of(v, true);
+    assert_true(folded.count > 0);
+    assert_int_equal(folded.count, whole.count);
+    assert_int_equal(folded.sum, whole.sum);
+    close_vram(v, &h);
+}
+
 // What may be asked between two traces: each leaves the engine otherwise than a run does.
 static void ask_else(vram *v, uint64_t question)
 {
@@ -358,6 +376,7 @@ int main(void)
         cmocka_unit_test(test_ledger),
         cmocka_unit_test(test_no_history),
         cmocka_unit_test(test_delta_history),
+        cmocka_unit_test(test_long_rule),
         cmocka_unit_test(test_trace_again),
         cmocka_unit_test(test_process_alone),
     };

@@ -230,7 +230,7 @@ for _, entry in ipairs{
   {"checkpointing", "fsdp_activation_checkpointing", "checkpointing=block use_reentrant=false"}, {"checkpointing", "use_reentrant=True", "checkpointing=block use_reentrant=true"},
   {"other", "attn_implementation=flash_attention_2, use_cache=False", "attention=flash_attention_2", "use_cache"}, {"other", "Flash Attention 2, gradient_accumulation_steps=8", "gradient_accumulation_steps=8"},
   {"other", "GA 4; lr 1e-4; cosine; 3 epochs", "gradient_accumulation_steps=4"}, {"other", "effective batch 64", "gradient_accumulation_steps=16"},
-  {"other", "use_liger_kernel=True, no packing", "kernels=liger cross_entropy=chunked"}, {"other", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", "expandable_segments=true"},
+  {"other", "BetterTransformer, exllama", "attention=sdpa"}, {"other", "use_liger_kernel=True, no packing", "kernels=liger cross_entropy=chunked"}, {"other", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", "expandable_segments=true"},
   {"method", "full-parameter", "optimizer=adamw_foreach", "lora_rank"}, {"method", "LoRA r=16 target_modules=all-linear lora_dropout=0.05", "lora_rank=16 lora_targets=all lora_dropout=0.05"},
   {"method", "rsLoRA rank 64, alpha 16, q, k, v, o, gate, up, down", "lora_rank=64 lora_targets=q+k+v+o+gate+up+down"}, {"method", "LoRA r8 attn + MLP (20.9M trainable)", "lora_rank=8 lora_targets=all"},
   {"method", "LoRA r8 all-linear + lm_head", "lora_targets=all+head"}, {"method", "LoRA r8 all modules_to_save=embed_tokens,lm_head", "lora_targets=all modules_to_save=head+embed"},
@@ -267,6 +267,7 @@ refuses("a new kind", {checkpointing = "by magic"}, "unknown checkpointing 'by'"
 says("a card with a slash", {gpu = "RTX 3090/4090"}, "gpu=RTX_3090")
 says("an unsaid card", {gpu = "?"}, "preset=llama-2-7b", "gpu")
 refuses("an unknown card", {gpu = "Foo 9000"}, "unknown gpu 'Foo 9000'")
+refuses("another kernel", {other = "exllama v2"}, "unknown other 'v2'")
 refuses("another compiler", {other = "thunder"}, "Lightning Thunder compiles the model: not modelled")
 says("a cache of one byte", {task = "inference", method = "generate 16 after input", other = "int8 KV cache"}, "kv_dtype=int8 max_new_tokens=16")
 refuses("an unknown remark", {other = "sdpa, tiled mlp"}, "unknown other 'tiled'")
@@ -312,7 +313,7 @@ local published = {["Llama-3.1-405B"] = "405.9", ["Mistral-7B-v0.3"] = "7.2", ["
   ["Qwen2-57B-A14B-Instruct"] = "57.4", ["llama-30b"] = "32.5", ["llama-65b"] = "65.3", ["deepseek-llm-7b-base"] = "6.9",
   ["deepseek-coder-1.3b-base"] = "1.3", ["deepseek-coder-6.7b-instruct"] = "6.7", ["Mistral-Small-24B-Instruct-2501"] = "23.6",
   ["Codestral-22B-v0.1"] = "22.2", ["Yi-1.5-9B"] = "8.8", ["Phi-3-medium-4k-instruct"] = "14.0", ["gemma-3-270m-it"] = "0.3",
-  ["granite-3.0-3b-a800m-base"] = "3.3", ["starcoder2-7b"] = "7.2", ["starcoder2-15b"] = "16.0", ["starcoderbase-1b"] = "1.1", ["SOLAR-10.7B-v1.0"] = "10.7",
+  ["granite-3.0-3b-a800m-base"] = "3.3", ["LLaMa-13B-GPTQ"] = "13.0", ["starcoder2-7b"] = "7.2", ["starcoder2-15b"] = "16.0", ["starcoderbase-1b"] = "1.1", ["SOLAR-10.7B-v1.0"] = "10.7",
   ["DeepSeek-R1-Distill-Qwen-1.5B"] = "1.8", ["OpenHermes-2.5-Mistral-7B"] = "7.2"}
 
 for name, wanted in pairs(published) do

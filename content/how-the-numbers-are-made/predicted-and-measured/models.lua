@@ -106,6 +106,8 @@ local written_out = {
     HUB .. "Qwen/Qwen2-57B-A14B-Instruct"},
   {{"llama30b", "llama33b", "guanaco33b"}, "family=llama n_layer=60 n_head=52 n_embd=6656 n_inner=17920 vocab_size=32000 block_size=2048 tie_embeddings=0",
     HUB .. "huggyllama/llama-30b"},
+  {{"llama13b", "llama113b"}, "family=llama n_layer=40 n_head=40 n_embd=5120 n_inner=13824 vocab_size=32000 block_size=2048 tie_embeddings=0",
+    HUB .. "huggyllama/llama-13b"},
   {{"llama65b", "guanaco65b"}, "family=llama n_layer=80 n_head=64 n_embd=8192 n_inner=22016 vocab_size=32000 block_size=2048 tie_embeddings=0",
     HUB .. "huggyllama/llama-65b"},
   {{"deepseekllm7b"}, "family=llama n_layer=30 n_head=32 n_embd=4096 n_inner=11008 vocab_size=102400 block_size=4096 tie_embeddings=0",
@@ -133,9 +135,9 @@ local qwen2_instructs = {["qwen20.5binstruct"] = "qwen2-0.5b", ["qwen21.5binstru
   ["qwen272binstruct"] = "qwen2.5-72b"}
 
 -- What a name says beyond the shape, at its end. The order of names does not matter: all are tried until none is left.
-local endings = {"hf", "gptq", "gptqint4", "gptqint8", "int4", "int8", "awq", "fp8", "base", "it", "pt", "class", "v0.1", "v0.2", "v1.0",
+local endings = {"hf", "gptq", "gptqint4", "gptqint8", "int4", "int8", "awq", "awqgemm", "awqgemv", "fp8", "base", "it", "pt", "class", "v0.1", "v0.2", "v1.0",
   "intermediatestep1431k3t", "bnb4bit"}
-local beginnings = {"meta", "unsloth"}
+local beginnings = {"meta", "unsloth", "test"}
 local anywhere = {"instruct", "chat"}
 
 local by_name = {}

@@ -230,6 +230,10 @@ local run = {
   {"prepare_model_for_kbit_training", {prepare_kbit = "true"}}, {"double quant%a*", {twice = true}}, {"bnb double quant%a*", {twice = true}}, {"no double quant%a*", {twice = false}},
   {"gradient checkpointing", {checkpointing = "block"}}, {"activation checkpointing", {checkpointing = "block"}}, {"no activation checkpointing", {checkpointing = "none"}},
   {"activation offloading", {activation_offload = true}}, {"max_seq_len%a*[ =:]*(%d+)", number "longest"},
+  {"bettertransformer", {attention = "sdpa"}},   -- SRC: optimum bettertransformer/models/attention.py, llama_forward
+  -- kernels of four-bit weights, as many bytes of weights. The second exllama's scratch memory, 0.8 GB of 7B in auto-gptq 0.5, is not modelled:
+  -- exllamav2/ext.cpp by way of auto_gptq nn_modules/qlinear/qlinear_exllamav2.py, temp_fwd_size(2048, 8)
+  {"exllama", NOTHING}, {"exllama ?v?1", NOTHING}, {"gemm", NOTHING}, {"gemv", NOTHING},
   -- what changes nothing
   {"no eval%a*", NOTHING}, {"eval off", NOTHING}, {"group[ _]by[ _]length", NOTHING}, {"lr[ =]?[%d.e-]+", NOTHING}, {"cosine", NOTHING}, {"warmup[ =]?[%d.]+", NOTHING},
   {"%d+ epochs?", NOTHING}, {"%d+ steps?", NOTHING}, {"max_steps[ =]?%d+", NOTHING}, {"step %d+", NOTHING}, {"after %d+ steps?", NOTHING}, {"seed[ =]?%d+", NOTHING}, {"wandb", NOTHING},

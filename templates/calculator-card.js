@@ -185,5 +185,32 @@
   }
   closed.addEventListener("toggle", () => { if (closed.open && page.report) segments(page.report); });
 
-  page.after.push(taken, serving, cells, segments);
+  // ---- the same run by the formulas of others -----------------------------------------------------------------------
+  const NAMED = { x160: () => told("x160") };   // the others are names
+  const signed = new Intl.NumberFormat(page.lang, { style: "percent", maximumFractionDigits: 0, signDisplay: "exceptZero" });
+  function formula(f) {
+    const bytes = f.bytes === null ? [told("beyond")] : [gib(f.bytes), " ", el("bdi", {}, [signed.format(f.difference_permille / 1000).replace("-", "\u2212")])];
+    return el("li", {}, [el("b", {}, [NAMED[f.id] ? NAMED[f.id]() : f.name]), " ", ...bytes, el("br"), page.told(f.because)]);
+  }
+  let formulas = null;   // made when its words are there
+  function begin() {
+    formulas = el("details", { class: "formulas" }, [el("summary", {}, [told("compare")]), el("ul")]);
+    formulas.addEventListener("toggle", () => { if (page.report) compare(page.report); });
+    closed.after(formulas);
+  }
+  function compare(r) {
+    if (!formulas && told("compare")) begin();
+    if (!formulas) return;
+    formulas.hidden = Boolean(r.server);
+    if (!formulas.open || r.server) return;
+    page.later("compare", "ask", ["compare"], (answer) => {
+      if (!page.stands(r)) return;
+      const list = answer.code ? [el("li", {}, [page.told(answer.value.error)])] : answer.value.formulas.map(formula);
+      formulas.lastChild.replaceChildren(...(answer.code ? list : [el("li", {}, [el("b", {}, [told("run")]), " ", gib(answer.value.peak_live_bytes)]), ...list]));
+    });
+  }
+  // A reader who brings `vramcalc compare` wants to see it.
+  page.compares = () => { if (formulas) formulas.open = true; };
+
+  page.after.push(taken, serving, cells, segments, compare);
 })();

@@ -329,7 +329,7 @@
       el("small", {}, [" " + fill(told("left"), { bytes: gib(c.margin_bytes) }) + (c.surely ? "" : " \u00b7 " + words.badges.tight)])]);
   }
   function cards(r) {
-    page.later("cards", "cards", [], (answer) => {
+    page.later("cards", "ask", ["cards"], (answer) => {
       if (answer.code !== 0 || !page.stands(r)) return;
       const list = answer.value.cards.slice(0, 6);
       out("cards").classList.remove("late");

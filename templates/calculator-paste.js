@@ -21,7 +21,7 @@
       else left.push(list[i]);
     }
     if (verb === "serve") found.task = "inference";
-    return { found, left };
+    return { found, left, verb };
   }
   function take(found, left, key, value) {
     const field = page.fieldOf(key);
@@ -189,7 +189,14 @@
     return kept.waits ? [both, files] : [files, both];
   }
   const textOf = (files) => files.map((file) => file.text).join("\n");
+  let behind = null;   // a snapshot that came with files: it is held against what they say
   function done(read, lists) {
+    finish(read, lists);
+    const dump = behind;
+    behind = null;
+    if (dump && !read.error) takeDump(dump);
+  }
+  function finish(read, lists) {
     if (read.message) {
       if (Object.keys(read.found).length) page.replace(onto(read));
       explained(read.message);
@@ -199,9 +206,67 @@
     else if (!Object.keys(read.found).length) refuse(said("unread"));
     else {
       accept(read, lists ? textOf(lists[read.used]) : "");
+      if (read.verb === "compare") page.compares();
       kept = { files: lists ? lists[read.used] : [], flat: page.flat() };
     }
   }
+  // ---- a memory snapshot: what was alive in it, beside the estimate of the run as it stands ---------------------------
+  const LARGEST = 268435456, LEAST = MiB / 20, ROWS = 6;
+  // A column's name, and the members of a category and of the whole that are in it; what the snapshot has no history for has no peak.
+  function columns(s) {
+    const all = [[said("snapshot.now"), "now", ""]];
+    if (s.events) all.push([words.peak, "peak", "peak_"]);
+    if (s.estimated_reserved_bytes !== null) all.push([said("snapshot.estimated"), "estimated", "estimated_"]);
+    return all;
+  }
+  function alive(s) {
+    const list = columns(s), row = (name, of) => el("tr", {}, [el("th", { scope: "row" }, name)].concat(list.map((c) => el("td", { class: "right" }, [page.whole.format(of(c) / MiB)]))));
+    const rows = s.categories.filter((x) => list.some((c) => x[c[1] + "_bytes"] >= MiB / 2)).map((x) =>
+      row([el("span", { class: "swatch " + x.category }), words.parts[x.category] || said("snapshot.unknown")], (c) => x[c[1] + "_bytes"]));
+    const sums = [row([said("snapshot.all")], (c) => s[c[2] + "requested_bytes"]), row([said("snapshot.reserved")], (c) => s[c[2] + "reserved_bytes"])];
+    const head = el("tr", {}, [el("th", { scope: "col" }, [words.MiB])].concat(list.map((c) => el("th", { scope: "col", class: "right" }, [c[0]]))));
+    return el("div", { class: "table", role: "group", tabindex: "0", "aria-label": said("kind.snapshot") },
+      [el("table", {}, [el("thead", {}, [head]), el("tbody", {}, rows.concat(sums))])]);
+  }
+  // The end of a path tells more than its beginning.
+  const place = (b) => (b.line ? b.file.split("/").slice(-2).join("/") + ":" + b.line + " " + b.name : b.name || said("snapshot.noframe"));
+  function block(b) {
+    const times = (b.count > 1 ? page.whole.format(b.count) + " \u00d7 " : "") + size(b.bytes);
+    return el("li", {}, [el("bdi", { dir: "ltr" }, [times]), " ", el("code", {}, [place(b)]), b.category ? " \u00b7 " + (words.parts[b.category] || b.category) : ""]);
+  }
+  function largest(title, blocks) {
+    const list = (blocks || []).filter((b) => b.bytes * b.count >= LEAST).slice(0, ROWS);
+    return list.length ? [el("p", {}, [el("b", {}, [title])]), el("ul", {}, list.map(block))] : [];
+  }
+  const coded = (text) => text.split("`").map((part, i) => (i % 2 ? el("code", {}, [part]) : part));
+  function past(s) {
+    const list = [coded(s.events ? fill(said("snapshot.past"), { events: page.whole.format(s.events) }) : said("snapshot.nopast"))];
+    if (s.devices > 1) list.unshift([fill(said("snapshot.device"), { device: s.device, devices: page.whole.format(s.devices) })]);
+    if (s.oom) list.push([fill(said("snapshot.oom"), { bytes: size(s.oom.tried_bytes), free: size(s.oom.free_bytes), place: place(s.oom.at) })]);
+    return list.map((parts) => el("p", {}, parts));
+  }
+  function held(s) {
+    const values = { reserved: size(s.reserved_bytes), segments: page.whole.format(s.segments.length), used: size(s.allocated_bytes), free: size(s.free_bytes), largest: size(s.largest_free_bytes) };
+    return el("p", {}, [fill(said("snapshot.held"), values)]);
+  }
+  function showSnapshot(s) {
+    const compared = s.matched_bytes !== null, run = page.state().preset || words.own;
+    const match = compared ? [el("p", {}, [fill(said("snapshot.match"), { run, matched: size(s.matched_bytes), unmatched: size(s.unmatched_bytes), missing: size(s.missing_bytes) })])] : [];
+    say([el("p", {}, [fill(said("pasted"), { kind: said("kind.snapshot") })]), held(s), ...past(s), alive(s), ...match,
+      ...largest(compared ? said("snapshot.unexplained") : said("snapshot.blocks"), s.blocks), ...largest(said("snapshot.missing"), s.missing)]);
+  }
+  // With a run that cannot be estimated the snapshot stands alone.
+  function snapshot(data, compared) {
+    page.later("snapshot", "snapshot", [data, compared], (answer) => {
+      if (answer.code === 0) showSnapshot(answer.value);
+      else if (compared && !/^(snapshot|pickle)_/.test(answer.value.error.id)) snapshot(data, false);
+      else refuse(page.told(answer.value.error));
+    });
+  }
+  const beside = (data) => snapshot(data, !root.classList.contains("wrong"));
+  // The same as JSON.
+  const isSnapshot = (text) => /^\s*\{/.test(text) && ["segments", "total_size"].every((name) => text.includes('"' + name + '"'));
+
   // From the box of the start page: the address has the beginning of the text, the tab all of it.
   function handed(address) {
     let text = "", all = "";
@@ -213,7 +278,7 @@
     return all.startsWith(text) ? all : text;
   }
   if (page.handed) page.handed = handed(page.handed);
-  // A memory snapshot is no text, by its first two bytes; the command line has the answer that it asks for.
+  // A memory snapshot is no text, by its first two bytes.
   const pickled = (file) => file.slice(0, 2).arrayBuffer().then((head) => { const [a, b] = new Uint8Array(head); return a === 0x80 && b > 1 && b < 6; });
   // Thousands of lines take a browser seconds to lay out: the box has the first ones, and all of them are read.
   const LINES = 2000;
@@ -234,6 +299,8 @@
   page.paste = function (text, name) {
     area.value = beginning(text);
     if (text.length > MOST) { area.value = ""; refuse(said("toolong")); return; }
+    if (/^[\u0080\ufffd][\u0002-\u0005]/.test(text)) { refuse(page.told({ id: "text_is_snapshot" })); return; }   // as text it has lost bytes
+    if (isSnapshot(text)) { beside(text); return; }
     const read = [byAddress, byCommand, bySmi, byHub, byCard, byLines].reduce((found, reader) => found || reader(text), null);
     if (!read) { pasteAll([{ text, name: name || "" }]); return; }
     const files = kept.waits && read.found.preset ? kept.files : null;   // the model that they wait for
@@ -270,11 +337,14 @@
     const all = folder ? list.filter((f) => rank(f) >= 0 && f.size <= MOST).sort((a, b) => rank(a) - rank(b)) : list, files = all.slice(0, MANY);
     if (!files.length) { refuse(said("unread")); return; }
     Promise.all(files.map(pickled)).then((are) => {
-      if (are.includes(true)) refuse(page.told({ id: "text_is_snapshot" }));
-      else if (files.some((f) => f.size > MOST)) refuse(said("toolong"));
-      else takeTexts(files, folder);
+      const texts = files.filter((f, i) => !are[i]), dump = files.find((f, i) => are[i]);
+      if (texts.some((f) => f.size > MOST)) refuse(said("toolong"));
+      else if (dump && dump.size >= LARGEST) refuse(said("snapshot.toolong"));
+      else if (texts.length) { behind = dump || null; takeTexts(texts, folder); }
+      else takeDump(dump);
     });
   }
+  const takeDump = (file) => file.arrayBuffer().then((bytes) => { area.value = ""; beside(new Uint8Array(bytes)); });
   function takeTexts(files, folder) {
     Promise.all(files.map((f) => f.text().then((text) => ({ text, name: f.name, folder })))).then((all) => {
       if (all.length === 1) { page.paste(all[0].text, all[0].name); return; }

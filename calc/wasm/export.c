@@ -114,6 +114,27 @@ EXPORT(explain) int wasm_explain(size_t len, bool with_config)
                 : VRAM_EARG;
 }
 
+// The first len bytes of the input are a memory snapshot of PyTorch, a pickle or JSON.
+EXPORT(snapshot) int wasm_snapshot(size_t len, bool with_config)
+{
+    const struct vram_snapshot *snapshot;
+    vram *v = wasm_handle();
+    if (!v)
+        return VRAM_ENOMEM;
+    const char *data = wasm_input_text(len);
+    return data ? finish_json(v, vram_read_snapshot(v, data, len, "", with_config, &snapshot),
+                              VRAM_ANSWER_SNAPSHOT)
+                : VRAM_EARG;
+}
+
+// The same configuration by the formulas of others.
+EXPORT(compare) int wasm_compare(void)
+{
+    const struct vram_comparison *comparison;
+    vram *v = wasm_handle();
+    return v ? finish_json(v, vram_compare(v, &comparison), VRAM_ANSWER_COMPARISON) : VRAM_ENOMEM;
+}
+
 // The words for the numbers above: answers, formats, kinds of text, moments, one group a line.
 EXPORT(write_names) const char *wasm_write_names(void)
 {

@@ -39,8 +39,8 @@
             return words.trim().split('\n').map((group) => new Map(group.trim().split(' ').map((word, i) => [word, i])));
         }
 
-        #put(text) {
-            const bytes = this.#encode.encode(text);
+        #put(data) {
+            const bytes = data.BYTES_PER_ELEMENT ? data : this.#encode.encode(data);
             const at = this.#e.input(bytes.length);
             if (!at) throw new Error('vram.wasm: no memory for the text');
             new Uint8Array(this.#e.memory.buffer, at, bytes.length).set(bytes);
@@ -68,8 +68,7 @@
 
         // Flat lines over the defaults, run, and the report.
         estimate(flat) {
-            const len = this.#put(flat);
-            return this.#answer(this.#e.estimate(len));
+            return this.#answer(this.#e.estimate(this.#put(flat)));
         }
 
         clear() {
@@ -96,26 +95,17 @@
             return read.code && read.value.error.id === 'text_is_oom' ? { kind: 'oom', ...this.explain(text) } : { kind, ...read };
         }
 
-        // report, config, gpus, presets, timeline, serving, fields; advise of vram-export.wasm
+        // report, config, gpus, presets, timeline, serving, fields; of vram-export.wasm advise, cards, serve and compare, too
         ask(what) {
-            if (what === 'advise') return this.advise();
-            const answer = this.#answer(this.#e.answer(this.#number('asks', what)));
+            const add = this.#e[what];
+            const answer = this.#answer(add ? add() : this.#e.answer(this.#number('asks', what)));
             if (what === 'fields') answer.value = fieldRows(answer.value);
             return answer;
         }
 
         // vram-export.wasm has these, too.
-        advise() {
-            return this.#answer(this.#e.advise());
-        }
-
         solve(field) {
-            const len = this.#put(field);
-            return this.#answer(this.#e.solve(len));
-        }
-
-        cards() {
-            return this.#answer(this.#e.cards());
+            return this.#answer(this.#e.solve(this.#put(field)));
         }
 
         // Also of vram-export.wasm: an answer in any format, as { code, bytes } (a trace for memory_viz is no text).
@@ -125,19 +115,19 @@
             return { code, bytes: new Uint8Array(this.#e.memory.buffer, this.#e.text_at(), this.#e.text_bytes()).slice() };
         }
 
-        serve() {
-            return this.#answer(this.#e.serve());
-        }
-
         // The allocator's segments: at "peak", "growth", "end", or after the event of a number.
         segments(moment) {
             const event = typeof moment === 'number';
             return this.#answer(this.#e.segments(this.#number('moments', event ? 'event' : moment), event ? moment : 0));
         }
 
-        explain(message, withConfig = false) {
-            const len = this.#put(message);
-            return this.#answer(this.#e.explain(len, withConfig));
+        explain(message, withConfig) {
+            return this.#answer(this.#e.explain(this.#put(message), withConfig));
+        }
+
+        // What torch.cuda.memory._dump_snapshot wrote, as bytes, or the same as JSON.
+        snapshot(data, withConfig) {
+            return this.#answer(this.#e.snapshot(this.#put(data), withConfig));
         }
     }
 

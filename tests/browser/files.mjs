@@ -1,7 +1,8 @@
 // Files as a hand brings them to the calculator: chosen by the button, a folder dropped, a long text from the start page. What the
 // files say is in calculator.mjs; here the browser itself opens them.
-import { check, close, equal, open, that } from "./harness.mjs";
-import { calculator, isBuilt } from "./calculator.mjs";
+import { axe, check, close, equal, open, that } from "./harness.mjs";
+import { execFileSync } from "node:child_process";
+import { calculator, isBuilt, vramcalc } from "./calculator.mjs";
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -39,7 +40,7 @@ function chosen(browser, base) {
     // what is no configuration, alone and beside one
     const said = tab.locator("[data-out=pasted]");
     await choose(put("step.pickle", Buffer.concat([Buffer.from([0x80, 4, 0x95]), Buffer.alloc(300000)])));
-    await said.filter({ hasText: "vramcalc snapshot" }).waitFor();
+    await said.locator(".bad").filter({ hasText: "opcode 0" }).waitFor();
     await choose(put("error.txt", "CUDA out of memory. Tried to allocate 26.00 MiB."), put("config.json", JSON.stringify(MODEL)), put("train.yaml", TRAINER(50)));
     await config(tab, { n_layer: 3, batch_size: 50 });
     await said.filter({ hasText: "50 \u00d7 128 \u00d7 1000" }).waitFor();
@@ -101,6 +102,51 @@ function long(browser, base) {
     await tab.locator("textarea").fill("NVIDIA GeForce RTX 3090");   // a card's name alone is that card
     await config(tab, { batch_size: 7 });
     await tab.waitForFunction(() => document.querySelector("[name=gpu]").value === "RTX 3090");
+  });
+}
+
+// A memory snapshot of PyTorch, and the formulas of others: the command's answers.
+const DUMPS = "tests/cli/calc_snapshot/";
+const command = (...args) => JSON.parse(execFileSync(vramcalc, [...args, "--format", "json"], { encoding: "utf8" }));
+const mebibytes = (bytes) => Math.round(bytes / 1048576).toLocaleString("en");
+function snapshots(browser, base) {
+  calculator(browser, "a memory snapshot beside the estimate", { base, state: "#preset=gpt2&batch_size=2&gpu=RTX+4070" }, (tab) => folder(async (at, put) => {
+    const said = tab.locator("[data-out=pasted]"), choose = (...files) => tab.locator("label.file input").setInputFiles(files);
+    const cells = (row) => said.locator("tr").filter({ hasText: row }).locator("td").allInnerTexts();
+    await choose(`${DUMPS}step4.pickle`);
+    await said.locator("table").waitFor();
+    const told = command("snapshot", `${DUMPS}step4.pickle`, "preset=gpt2", "batch_size=2"), row = told.categories.find((c) => c.category === "activations");
+    equal(String(await cells("activations")), [row.now_bytes, row.peak_bytes, row.estimated_bytes].map(mebibytes).join(), "activations");
+    equal(String(await cells("reserved in segments")), [told.reserved_bytes, told.peak_reserved_bytes, told.estimated_reserved_bytes].map(mebibytes).join(), "reserved");
+    const plain = async (e) => (await e.innerText()).replace(/\u00a0/g, " ");
+    that((await plain(said)).includes("99 MiB were asked for, 3 MiB were free on the card; at u/model.py:41 forward"), await plain(said));
+    const block = told.blocks[0], first = await plain(said.locator("li").first());
+    that(first.includes(`${mebibytes(block.bytes)} MiB`) && first.includes(`${block.file.split("/").slice(-2).join("/")}:${block.line} ${block.name}`), first);
+    await axe(tab);
+    // a file that comes with it is what it is held against
+    await choose(put("config.json", JSON.stringify(MODEL)), `${DUMPS}segments.pickle`);
+    await said.filter({ hasText: "_record_memory_history" }).waitFor();
+    await config(tab, { n_layer: 3 });
+    equal(await said.locator("th[scope=col]").count(), 3, "columns without a history");
+    // beside a run that cannot be it stands alone
+    await tab.locator("[name=batch_size]").fill("0");
+    await choose(`${DUMPS}segments.pickle`);
+    await tab.waitForFunction(() => document.querySelectorAll("[data-out=pasted] th[scope=col]").length === 2);   // no estimate
+    await choose(`${DUMPS}hostile.pickle`);
+    await said.locator(".bad").filter({ hasText: "wants to call Python code" }).waitFor();
+    await tab.evaluate((text) => window.vramPage.paste(text), '{"segments": [{"device": 0, "address": 4096, "total_size": 2097152, "stream": 0, "segment_type": "small", "blocks": [{"size": 2097152, "requested_size": 2097152, "state": "active_allocated", "frames": []}]}], "device_traces": []}');
+    await said.filter({ hasText: "no Python frame" }).waitFor();
+    await tab.evaluate(() => window.vramPage.paste("\ufffd\u0004\ufffdE"));
+    await said.locator(".bad").filter({ hasText: "drop the file itself" }).waitFor();
+  }));
+  calculator(browser, "the formulas of others", { base, state: "#gpu=RTX+4070" }, async (tab) => {
+    await tab.locator("textarea").fill("vramcalc compare preset=gpt2 batch_size=2");
+    const list = tab.locator("details.formulas li"), told = command("compare", "preset=gpt2", "batch_size=2");
+    await list.nth(told.formulas.length).waitFor();
+    const texts = await list.allInnerTexts(), gib = (bytes) => (bytes / 2 ** 30).toFixed(bytes < 2 ** 30 ? 2 : 1);
+    that(texts[0].includes(gib(told.peak_live_bytes)), texts[0]);
+    told.formulas.forEach((f, i) => that(texts[i + 1].includes(gib(f.bytes)) && texts[i + 1].includes(`${Math.round(Math.abs(f.difference_permille) / 10)}%`), texts[i + 1]));
+    await axe(tab);
   });
 }
 
@@ -174,5 +220,6 @@ export async function run(browser, site) {
   dropped(browser, site.http);
   others(browser, site.http);
   long(browser, site.http);
+  snapshots(browser, site.http);
   for (const scheme of ["http", "file"]) messages(browser, site, scheme);
 }

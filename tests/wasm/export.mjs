@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { build, check, finish, flat, withoutEnglish } from './calc.mjs';
+import { build, check, finish, flat, root, withoutEnglish } from './calc.mjs';
 
 const file = join(build, 'vram-export.wasm');
 if (!existsSync(file)) {
@@ -50,9 +50,20 @@ const served = ['preset=llama-3.1-8b', 'quantization=awq', 'seq_len=4096', 'gpu=
 e.estimate(put(flat(['task=inference', ...served])));
 check('serve', e.serve() === 0 && bytes().toString() === withoutEnglish(spawnSync(join(build, 'vramcalc'), ['serve', '-f', 'json', ...served])
     .stdout.toString()), bytes().toString());
+check('compare', (e.estimate(put(flat(tuned))), e.compare()) === 0 && bytes().toString() === tell('compare'), bytes().toString());
+// A memory snapshot, alone and beside the estimate; what is none is refused with a reason.
+const dumps = join(root, 'tests/cli/calc_snapshot');
+const place = (file) => { const data = readFileSync(join(dumps, file)), to = e.input(data.length); data.copy(Buffer.from(e.memory.buffer, to, data.length)); return data.length; };
+const snapshot = (file, ...words) => withoutEnglish(spawnSync(join(build, 'vramcalc'), ['snapshot', '-f', 'json', join(dumps, file), ...words]).stdout.toString());
+for (const file of ['step2.pickle', 'step4.pickle', 'segments.pickle']) {
+    check(`${file} alone`, e.snapshot(place(file), 0) === 0 && bytes().toString() === snapshot(file), bytes().toString().slice(0, 300));
+    check(`${file} beside the estimate`, e.snapshot(place(file), 1) === 0 && bytes().toString() === snapshot(file, ...tuned), bytes().toString().slice(0, 300));
+}
+for (const [file, id] of [['cut.pickle', 'pickle_short'], ['hostile.pickle', 'pickle_calls'], ['other.pickle', 'snapshot_no_members']])
+    check(`${file} is refused`, e.snapshot(place(file), 0) !== 0 && JSON.parse(bytes()).error.id === id, bytes().toString());
 check('a field that is none is refused', e.solve(put('batch_sise')) === -2 && JSON.parse(bytes()).error.id === 'unknown_key_near');
 const EARG = -12, ENOTRUN = -11;
 check('a trace as Markdown is refused', e.write(answers.indexOf('trace'), formats.indexOf('md')) === EARG);
 check('what is neither answer nor format is refused', e.write(999, 999) === EARG);
-check('an answer that was not asked for is not there', e.write(answers.indexOf('compare'), formats.indexOf('text')) === ENOTRUN);
+check('an answer that was not asked for is not there', e.write(answers.indexOf('segments'), formats.indexOf('text')) === ENOTRUN);
 finish();

@@ -10,16 +10,15 @@ const values = (text) => [...new Set(text.match(/\{\w+\}/g) ?? [])].sort().join(
 const code = (text) => (text.match(/`[^`]+`/g) ?? []).sort().join(' ');
 
 // Errors of callers, of commands that a page has not, and of a message, which a page explains.
-const ELSEWHERE = /^(no_answer|played_wrongly|float8_blocks|text_is_oom|no_such_|range_|solve_not_for|snapshot_|pickle_|dpo_|auto_unsaid$|which_trainer$)/;
+const ELSEWHERE = /^(no_answer|played_wrongly|float8_blocks|text_is_oom|no_such_|range_|solve_not_for|dpo_|auto_unsaid$|which_trainer$)/;
 // Notes that the page shows: of servers, of an out-of-memory message, and of a pasted file where they change the answer.
-const NOTES = /^(serve_(vllm|llama)|hint_.*|oom_of_.*|tower_(outside|frozen)|quantizer_unused|bits_unused|compiled_as_eager|gpus_unsaid|graphs_outside|model_differs|takes_less|file_not_opened|script_assumed|rank_unread)$/;
+const NOTES = /^(serve_(vllm|llama)|hint_.*|oom_of_.*|tower_(outside|frozen)|quantizer_unused|bits_unused|compiled_as_eager|gpus_unsaid|graphs_outside|model_differs|takes_less|file_not_opened|script_assumed|rank_unread|formula_.*)$/;
 // Every other note, and why no reader of a page meets its sentence.
 const UNSEEN = [
     [/^why_/, 'what a figure rests on: the page shows the range that follows from it'],
     [/^result_/, 'what a change does: the page says it stays the same, close or another one'],
     [/^(edit|cost)_/, 'the page shows the line of code and the share of time'],
     [/^width_refused$/, 'advice that is refused is left out'],
-    [/^formula_/, 'vramcalc compare alone'],
     [/^(solve_ends|cards_share)$/, 'the page solves by its own buttons'],
     [/^(key|keys|section)_unknown/, 'its key stands among what was ignored'],
     [/^(not_literal|default_read|rank_unused|word_unread|function_unread|loaded_twice|called_again|call_conditional|no_such_target|inside_a_block)$/, 'what was read and what was assumed stand beside each other'],

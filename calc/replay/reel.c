@@ -5,6 +5,7 @@
 
 #include "calc/base/size.h"
 #include "calc/trace/compiled.h"
+#include "calc/trace/layers_delta.h"
 
 void reel_init(struct reel *r, const struct vram_mem *mem)
 {
@@ -29,11 +30,17 @@ void reel_free(struct reel *r)
     reel_init(r, mem);
 }
 
-static unsigned reel_class(const struct tape *t, int32_t unit)
+static unsigned reel_class(const struct tape_stack *s, int32_t unit)
 {
     if (unit < 0)
         return 0;
-    return unit == 1 && t->stack.units == 3 ? 2 : unit == 2 && t->stack.units == 3 ? 3 : 1;
+    return unit == 1 && s->units == 3 ? 2 : unit == 2 && s->units == 3 ? 3 : 1;
+}
+
+// How often a node is in a pass.
+static uint32_t reel_node_times(const struct reel *r, const struct node *n)
+{
+    return MODEL_IS_WHOLE && n->turn == TAPE_MIDDLE ? 1 + r->more_turns : 1;
 }
 
 static void reel_note_saved(void *ctx, const struct node *n, unsigned which,
@@ -41,12 +48,12 @@ static void reel_note_saved(void *ctx, const struct node *n, unsigned which,
 {
     struct reel *r = ctx;
     void *p = r->saved;
-    unsigned group = reel_class(&r->tape, s->unit);
+    unsigned group = reel_class(&r->stack, s->unit);
     for (size_t i = 0; i < r->saved_count; i++) {
         struct reel_saved *e = &r->saved[i];
         if (e->kind == n->kind && e->which == which && e->dtype == s->dtype &&
             e->shape == s->shape && e->name == s->name) {
-            e->count[group]++;
+            e->count[group] += reel_node_times(r, n);
             return;
         }
     }
@@ -57,18 +64,47 @@ static void reel_note_saved(void *ctx, const struct node *n, unsigned which,
     r->saved = p;
     r->saved[r->saved_count] =
         (struct reel_saved){n->kind, (uint8_t)which, s->dtype, s->shape, s->name, {0}};
-    r->saved[r->saved_count++].count[group]++;
+    r->saved[r->saved_count++].count[group] = reel_node_times(r, n);
 }
 
-static int reel_try(struct reel *r, struct graph *g, const struct model *m, struct tape_stack stack)
+static int reel_write(struct reel *r, struct graph *g, const struct model *m,
+                      struct tape_stack stack)
 {
     r->saved_count = 0;
     r->failed = false;
     r->stack = stack;
-    graph_reset(g, m, &r->tape, stack);
+    graph_reset(g, m, MODEL_IS_WHOLE && g->few_turns ? &g->brief : &r->tape, stack);
     pass_write(g, &r->pass, reel_note_saved, r);
     return graph_ok(g) && !r->failed ? VRAM_OK : VRAM_ENOMEM;
 }
+
+#ifndef __wasm__
+// Turns of a loop beyond those that are recorded; 0: all are.
+static uint32_t reel_more_turns(const struct reel *r, const struct model *m)
+{
+    uint64_t turns = r->whole || m->c.offload_activations ? 0 : delta_chunk_count(m);
+    return turns > TAPE_TURNS + 1 ? (uint32_t)turns - TAPE_TURNS : 0;
+}
+
+static int reel_try(struct reel *r, struct graph *g, const struct model *m, struct tape_stack stack)
+{
+    r->more_turns = reel_more_turns(r, m);
+    g->few_turns = r->more_turns > 0;
+    int rc = reel_write(r, g, m, stack);
+    if (rc != VRAM_OK || !g->few_turns || tape_unroll(&r->tape, &g->brief, r->more_turns))
+        return rc;
+    if (r->tape.failed)
+        return VRAM_ENOMEM;
+    r->more_turns = 0;
+    g->few_turns = false;
+    return reel_write(r, g, m, stack);
+}
+#else
+static int reel_try(struct reel *r, struct graph *g, const struct model *m, struct tape_stack stack)
+{
+    return reel_write(r, g, m, stack);
+}
+#endif
 
 static bool reel_grow(struct reel *r, void *ptr_to_ptr, size_t *cap, size_t need, size_t size)
 {

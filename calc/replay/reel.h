@@ -54,6 +54,7 @@ struct reel {
     struct reel_saved *saved;
     size_t saved_count, saved_cap;
     struct tape_stack stack;  // of the model
+    uint32_t more_turns;  // of each loop, beyond those that were recorded
     bool whole;  // record every layer, for tests: what is repeated must equal what is written out
     bool failed;
     bool placed;                 // kinds and places are there: the first reel_fit makes them

@@ -59,6 +59,7 @@ struct node {
     uint16_t param;    // ACCUMULATE: number within its unit
     uint16_t waiting;  // edges that have not delivered yet
     int32_t link;      // next ready node
+    uint32_t turn;     // of a loop in which it was made, or 0
     int32_t frame;     // of the checkpointed block whose holders it has in place of tensors, or
                        // GRAPH_NO_FRAME
     uint32_t saved[GRAPH_SAVED];
@@ -168,6 +169,8 @@ struct graph {
     size_t param_cap;
     struct unit *shards;  // by layer
     size_t shard_cap;
+    struct tape brief;                        // of a pass whose loops have few turns
+    bool few_turns;                           // that is what is recorded
     size_t last_storages, last_instructions;  // of the last pass: about as many come again
     int32_t running;                          // the node that runs backward
     uint32_t stash[GRAPH_STASH];  // what was saved last, if it goes to the host: by its number

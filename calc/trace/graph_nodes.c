@@ -21,6 +21,8 @@ int32_t graph_bare_node(struct graph *g, enum node_kind kind, uint8_t role)
                        .sub = g->t->sub,
                        .param = GRAPH_NO_PARAM,
                        .frame = g->packing};
+    if (MODEL_IS_WHOLE)
+        n->turn = g->t->turn;
     return (int32_t)g->node_count++;
 }
 

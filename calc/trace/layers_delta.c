@@ -288,12 +288,17 @@ static void delta_update(struct graph *g, struct delta_scan *s)
     s->state = state;
 }
 
+uint64_t delta_chunk_count(const struct model *m)
+{
+    return m->features & HAS_DELTA_RULE ? (m->c.seq_len + 63) / 64 : 0;
+}
+
 // Chunk after chunk. What is left of it goes with the function.
 static struct value delta_scanned(struct graph *g, struct delta *d, struct value values,
                                   struct value keys)
 {
     struct delta_scan s = {.values = values, .keys = keys, .within = d->within};
-    uint64_t chunks = (g->m->c.seq_len + 63) / 64;
+    uint64_t chunks = g->few_turns ? TAPE_TURNS : delta_chunk_count(g->m);
     s.state = graph_make(g, OP_ZEROS, ROLE_DELTA, PART_SELF, DT_F32, SHAPE_DELTA_STATE);
     s.core = graph_make(g, OP_ZEROS, ROLE_DELTA, PART_OUTPUT, DT_F32, SHAPE_DELTA_VP);
     s.fresh = s.between = graph_none();
@@ -306,11 +311,13 @@ static struct value delta_scanned(struct graph *g, struct delta *d, struct value
     s.fade = delta_then(g, last, OP_EXP, NODE_EXP, SHAPE_DELTA_CHUNKS, SAVES_RESULT);
     g->grad = grad;
     for (uint64_t i = 0; i < chunks && graph_ok(g); i++) {
+        tape_turn(g->t, g->few_turns ? (uint32_t)i + 1 : 0);
         delta_correct(g, &s);
         delta_answer(g, &s);
         g->grad = grad && i + 1 < chunks;  // the last state is returned to no one
         delta_update(g, &s);
     }
+    tape_turn(g->t, 0);
     g->grad = grad;
     graph_drop(g, s.state);
     d->q = s.q;

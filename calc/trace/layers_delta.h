@@ -6,6 +6,9 @@
 #include "calc/trace/graph.h"
 #include "calc/trace/layers_llama.h"
 
+// How many chunks the rule goes through; 0: the model has none.
+uint64_t delta_chunk_count(const struct model *m);
+
 // Of queries, keys and values by token.
 struct value delta_rule(struct graph *g, const struct value part[3], struct value beta,
                         struct value decay);

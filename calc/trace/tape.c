@@ -26,8 +26,10 @@ void tape_free(struct tape *t)
     mem_free(t->mem, t->code, t->code_cap * sizeof *t->code);
     mem_free(t->mem, t->segments, t->segment_cap * sizeof *t->segments);
     mem_free(t->mem, t->unit_slots, t->unit_slots_cap * sizeof *t->unit_slots);
-    if (TAPE_LOOKS)  // none in the page
+    if (TAPE_LOOKS) {  // none in the page
         mem_free(t->mem, t->left, t->left_cap * sizeof *t->left);
+        mem_free(t->mem, t->turns, t->turns_cap * sizeof *t->turns);
+    }
     tape_init(t, t->mem);
 }
 
@@ -51,7 +53,7 @@ void tape_reset(struct tape *t, struct tape_stack stack)
     t->segment_count = 0;
     t->open = INT64_MAX;
     if (TAPE_LOOKS)
-        t->left_count = 0;
+        t->left_count = t->turn_count = t->turn = 0;
     t->stack = stack;
     t->repeats = false;
     t->slots_global = t->slots_lead = t->slots_unit = 0;
@@ -306,16 +308,22 @@ static bool tape_order_plain(const struct tape *t)
     return true;
 }
 
+void tape_count_slots(struct tape *t)
+{
+    t->slots_unit = 0;
+    t->slots_lead = t->unit_slots[t->stack.units];
+    t->slots_global = t->unit_slots[t->stack.units + 1];
+    for (uint32_t u = 0; u < t->stack.units; u++)
+        if (t->unit_slots[u] > t->slots_unit)
+            t->slots_unit = t->unit_slots[u];
+}
+
 void tape_finish(struct tape *t)
 {
     if (t->failed)
         return;
     if (t->segment_count)
         t->segments[t->segment_count - 1].end = (uint32_t)t->code_count;
-    t->slots_lead = t->unit_slots[t->stack.units];
-    t->slots_global = t->unit_slots[t->stack.units + 1];
-    for (uint32_t u = 0; u < t->stack.units; u++)
-        if (t->unit_slots[u] > t->slots_unit)
-            t->slots_unit = t->unit_slots[u];
+    tape_count_slots(t);
     t->repeats = t->stack.units == 3 && tape_units_alike(t) && tape_order_plain(t);
 }

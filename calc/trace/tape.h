@@ -91,6 +91,13 @@ struct tape_left {
     uint32_t slot;         // of HOME_TAPE
 };
 
+// Where a turn of a loop begins, 0: where something else does. The rest is tape_unroll's.
+struct tape_turn {
+    uint32_t code, storage, turn;
+    uint32_t first;                // the mark with which its loop begins
+    uint32_t by_code, by_storage;  // how far it moves
+};
+
 struct tape {
     const struct vram_mem *mem;
     struct storage *storages;
@@ -104,6 +111,9 @@ struct tape {
     size_t unit_slots_cap;
     struct tape_left *left;  // in order
     size_t left_count, left_cap;
+    struct tape_turn *turns;  // in order; none in the page
+    size_t turn_count, turns_cap;
+    uint32_t turn;            // that is being recorded, or 0
     bool left_alone;          // nothing else differs in a pass that finds gradients
     struct tape_stack stack;  // of the simulation
     bool repeats;             // unit 1 stands for all between the first and the last
@@ -122,6 +132,8 @@ struct tape {
 
 enum {
     TAPE_NONE = 0,           // storage 0 is none
+    TAPE_TURNS = 6,          // of a loop that are recorded of more
+    TAPE_MIDDLE = 4,         // the one among them that stands for more
     TAPE_STORAGES = 1 << 22  // on a tape, at most; a tape with more has failed, as without memory
 };
 
@@ -161,6 +173,17 @@ void tape_workspace(struct tape *t, uint16_t which);
 
 // After the last instruction: finds out whether the middle may be repeated.
 void tape_finish(struct tape *t);
+
+// Numbers of slots, after the last storage.
+void tape_count_slots(struct tape *t);
+
+// From here on instructions belong to a turn of a loop, of TAPE_TURNS that are recorded, or to
+// none (0).
+void tape_turn(struct tape *t, uint32_t turn);
+
+// Writes the tape whose loops have as many more turns. False: they are not alike, or there is no
+// memory (to->failed).
+bool tape_unroll(struct tape *to, struct tape *from, uint32_t more);
 
 // Writes the tape of the pass that finds gradients from that of the first one. False: more may
 // differ, or there is no memory (to->failed).

@@ -283,6 +283,42 @@ static void test_long_rule(void **state)
     close_vram(v, &h);
 }
 
+// A rule's chunks are alike but for the first and the last: few of them are recorded.
+static void test_turns(void **state)
+{
+    static const char *const rows[] = {
+        "preset=qwen3.5-9b seq_len=832",
+        "preset=qwen3.5-9b seq_len=500 checkpointing=block",
+        "preset=qwen3.5-9b seq_len=1000 checkpointing=block use_reentrant=false",
+        "preset=qwen3.5-9b seq_len=512 checkpointing=selective use_reentrant=false",
+        "preset=qwen3.5-9b seq_len=640 dtype=float32 gradient_accumulation_steps=4",
+        "preset=qwen3.5-9b seq_len=640 lora_rank=8 linear_num_value_heads=16",
+        "preset=qwen3.5-9b seq_len=700 optimizer_in_backward=true dtype=bfloat16_pure",
+        "preset=qwen3.5-9b seq_len=512 parallel=ddp n_gpu=2",
+        "preset=qwen3-next-80b-a3b seq_len=512 checkpointing=block",
+        "preset=qwen3.5-35b-a3b seq_len=576 lora_rank=8",
+    };
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    unsigned unrolled = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        vram_clear(v);
+        set_all(v, rows[i]);
+        set_number(v, "n_layer", 16);
+        struct digest few = digest_of(v, false);
+        const struct reel *reels = engine_in(v)->reels;
+        if (few.count == 0)
+            fail_msg("%s: %s", rows[i], vram_error(v)->text);
+        unrolled += reels[ENGINE_NEXT].more_turns > 0;
+        struct digest all = digest_of(v, true);
+        assert_int_equal(few.count, all.count);
+        assert_int_equal(few.sum, all.sum);
+    }
+    assert_int_equal(unrolled, sizeof rows / sizeof *rows);
+    close_vram(v, &h);
+}
+
 // What may be asked between two traces: each leaves the engine otherwise than a run does.
 static void ask_else(vram *v, uint64_t question)
 {
@@ -377,6 +413,7 @@ int main(void)
         cmocka_unit_test(test_no_history),
         cmocka_unit_test(test_delta_history),
         cmocka_unit_test(test_long_rule),
+        cmocka_unit_test(test_turns),
         cmocka_unit_test(test_trace_again),
         cmocka_unit_test(test_process_alone),
     };

@@ -114,11 +114,11 @@ static int read_files(struct cli_run *r, bool (*skip)(const struct cli_word *))
     if (message_is_config(r))
         vram_parse(r->v, VRAM_KIND_LOG, r->message->text, r->message->len, r->message->name, NULL,
                    NULL);
+    cli_find_settings(&r->texts, r->line, first);
     for (size_t i = first; i < r->line->file_count && rc == CLI_OK; i++) {
         rc = cli_set_early(r, skip);
         if (rc == CLI_OK)
-            rc = cli_configure(r->v, &r->texts, r->line->files[i].text,
-                               r->line->option[OPTION_KIND]);
+            rc = cli_configure(r->v, &r->texts, &r->line->files[i], r->line->option[OPTION_KIND]);
     }
     return rc;
 }

@@ -161,7 +161,9 @@ static int read_named(vram *v, struct cli_texts *texts, const struct named_files
             continue;
         const struct cli_text *t = cli_read(texts, files->at[i].path);
         fprintf(stderr, "note: %s is read, too\n", files->at[i].path);
-        rc = t ? read_text(v, texts, t, VRAM_KIND_AUTO, depth + 1) : CLI_INPUT;
+        rc = !t                       ? CLI_INPUT
+             : turn == NAMED_SETTINGS ? parse(v, texts, t, VRAM_KIND_SETTINGS, NULL)
+                                      : read_text(v, texts, t, VRAM_KIND_AUTO, depth + 1);
     }
     return rc;
 }
@@ -174,6 +176,41 @@ static bool has_turn(const struct named_files *files, enum named_turn turn)
     return false;
 }
 
+static bool ends(const char *name, const char *end)
+{
+    size_t n = strlen(name), k = strlen(end);
+    return n >= k && strcmp(name + n - k, end) == 0;
+}
+
+// Whether one of two files is a script that takes values from the other.
+static bool takes(struct cli_texts *texts, const char *script, const char *other)
+{
+    const struct cli_text *s = ends(script, ".py") ? cli_read(texts, script) : NULL;
+    const struct cli_text *o = s && !ends(other, ".py") ? cli_read(texts, other) : NULL;
+    return o && named_takes(s, o);
+}
+
+// Of the files that a command names, settings are of the script that it names, too.
+static void find_settings(struct cli_texts *texts, struct named_files *files)
+{
+    for (size_t i = 0; i < files->count; i++)
+        for (size_t k = 0; k < files->count; k++)
+            if (i != k && takes(texts, files->at[k].path, files->at[i].path))
+                files->at[i].turn = NAMED_SETTINGS;
+}
+
+// What a script takes values from and was not given.
+static int read_settings(vram *v, struct cli_texts *texts, const struct cli_text *t,
+                         enum vram_kind kind, struct named_files *files)
+{
+    struct named_files own = {.count = 0};
+    int rc = read_named(v, texts, files, NAMED_SETTINGS, 0);
+    if (rc == CLI_OK && has_turn(files, NAMED_SETTINGS))
+        return rc;
+    named_find(&own, v, t, kind);
+    return rc == CLI_OK ? read_named(v, texts, &own, NAMED_SETTINGS, 0) : rc;
+}
+
 // A text with the files that it names and that are there, each in its turn.
 static int read_text(vram *v, struct cli_texts *texts, const struct cli_text *t,
                      enum vram_kind kind, int depth)
@@ -181,7 +218,15 @@ static int read_text(vram *v, struct cli_texts *texts, const struct cli_text *t,
     struct named_files files = {.count = 0};
     if (depth < DEPTH_MAX)
         named_find(&files, NULL, t, kind);
-    int rc = read_named(v, texts, &files, NAMED_BEFORE, depth);
+    for (size_t i = 0;
+         i < files.count;)  // what a script takes is asked for below, where it is not given
+        if (files.at[i].turn == NAMED_SETTINGS)
+            files.at[i] = files.at[--files.count];
+        else
+            i++;
+    find_settings(texts, &files);
+    int rc = depth < DEPTH_MAX ? read_settings(v, texts, t, kind, &files) : CLI_OK;
+    rc = rc == CLI_OK ? read_named(v, texts, &files, NAMED_BEFORE, depth) : rc;
     if (has_turn(&files, NAMED_BEFORE))  // where settings are missing, nothing else is named
         named_find(&files, v, t, kind);
     rc = rc == CLI_OK ? read_model(v, texts, t, kind) : rc;
@@ -192,16 +237,36 @@ static int read_text(vram *v, struct cli_texts *texts, const struct cli_text *t,
     return rc == CLI_OK ? read_named(v, texts, &files, NAMED_BEHIND, depth) : rc;
 }
 
-int cli_configure(vram *v, struct cli_texts *texts, const char *path, const char *kind)
+void cli_find_settings(struct cli_texts *texts, struct cli_line *line, size_t first)
+{
+    size_t marked = first;
+    for (size_t i = first; i < line->file_count; i++) {
+        bool settings = false;
+        for (size_t k = first; k < line->file_count && !settings; k++)
+            settings = i != k && access(line->files[i].text, R_OK) == 0 &&
+                       access(line->files[k].text, R_OK) == 0 &&
+                       takes(texts, line->files[k].text, line->files[i].text);
+        struct cli_word word = line->files[i];
+        word.settings = settings;
+        if (settings) {
+            memmove(line->files + marked + 1, line->files + marked, (i - marked) * sizeof word);
+            line->files[marked++] = word;
+        }
+    }
+}
+
+int cli_configure(vram *v, struct cli_texts *texts, const struct cli_word *file, const char *kind)
 {
     enum vram_kind k = VRAM_KIND_AUTO;
     if (kind && kind_by_name(kind, &k) != CLI_OK)
         return CLI_USAGE;
-    if (!kind && cli_is_hub_id(path))
-        return configure_id(v, texts, path);
-    const struct cli_text *t = cli_read(texts, path);
+    if (!kind && cli_is_hub_id(file->text))
+        return configure_id(v, texts, file->text);
+    const struct cli_text *t = cli_read(texts, file->text);
     if (!t)
         return CLI_INPUT;
+    if (!kind && file->settings)
+        return parse(v, texts, t, VRAM_KIND_SETTINGS, NULL);
     return read_text(v, texts, t, k, 0);
 }
 

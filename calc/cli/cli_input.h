@@ -11,7 +11,11 @@ bool cli_is_log(const struct cli_text *t);
 
 // Reads a file into the configuration. kind NULL: by name and content. Every error is said on
 // stderr.
-int cli_configure(vram *v, struct cli_texts *texts, const char *path, const char *kind);
+int cli_configure(vram *v, struct cli_texts *texts, const struct cli_word *file, const char *kind);
+
+// Marks the files, from one number on, that a script among them takes values from, and puts them
+// before the others.
+void cli_find_settings(struct cli_texts *texts, struct cli_line *line, size_t first);
 
 // Reads the message that explain-oom is about and moves its word to the front of line->files. NULL
 // after saying why.

@@ -49,7 +49,8 @@ static const char *value_of(const struct vram_message *m, const char *name)
 
 static bool names_file(const struct vram_message *m)
 {
-    return strcmp(m->id, "file_first") == 0 || strcmp(m->id, "file_not_opened") == 0;
+    return strcmp(m->id, "file_first") == 0 || strcmp(m->id, "file_not_opened") == 0 ||
+           strcmp(m->id, "settings_apart") == 0;
 }
 
 static void on_message(void *ctx, const struct vram_message *m)
@@ -60,10 +61,60 @@ static void on_message(void *ctx, const struct vram_message *m)
     struct named_file *f = &s->out->at[s->out->count];
     snprintf(f->said, sizeof f->said, "%s", value_of(m, "value"));
     f->turn = strcmp(m->id, "file_first") == 0                 ? NAMED_BEFORE
+              : strcmp(m->id, "settings_apart") == 0           ? NAMED_SETTINGS
               : strcmp(value_of(m, "key"), "config_file") == 0 ? NAMED_BETWEEN
                                                                : NAMED_BEHIND;
     if (look(s->beside, f->said, f->path))
         s->out->count++;
+}
+
+static const char *last_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+struct taking {
+    const char *name;
+    bool takes, by_name;
+};
+
+static void on_taking(void *ctx, const struct vram_message *m)
+{
+    struct taking *t = ctx;
+    if (strcmp(m->id, "settings_apart") != 0)
+        return;
+    t->takes = true;
+    t->by_name |= strcmp(last_name(value_of(m, "value")), last_name(t->name)) == 0;
+}
+
+// Whether a file is a model's or a launcher's, which a script does not take values from.
+static bool is_of_others(const struct cli_text *t)
+{
+    static const enum vram_kind settings[] = {VRAM_KIND_AUTO,    VRAM_KIND_FLAT, VRAM_KIND_TRAINER,
+                                              VRAM_KIND_SFT,     VRAM_KIND_DPO,  VRAM_KIND_REWARD,
+                                              VRAM_KIND_SETTINGS};
+    struct vram_mem mem = vram_mem_malloc();
+    vram *v = vram_new(&mem);
+    enum vram_kind kind = v ? vram_recognize(v, t->text, t->len, t->name) : VRAM_KIND_HF;
+    bool others = true;
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        others = others && kind != settings[i];
+    vram_free(v);
+    return others;
+}
+
+bool named_takes(const struct cli_text *t, const struct cli_text *other)
+{
+    struct taking taking = {.name = other->name};
+    struct vram_mem mem = vram_mem_malloc();
+    vram *v = vram_new(&mem);
+    if (v) {
+        vram_set(v, "preset", "gpt2");
+        vram_parse(v, VRAM_KIND_AUTO, t->text, t->len, t->name, on_taking, &taking);
+    }
+    vram_free(v);
+    return taking.by_name || (taking.takes && !is_of_others(other));
 }
 
 void named_find(struct named_files *out, const vram *given, const struct cli_text *t,

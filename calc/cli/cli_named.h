@@ -11,7 +11,8 @@ enum { NAMED_MAX = 8, NAMED_PATH = 1024 };
 enum named_turn {
     NAMED_BEFORE,   // settings, over which the text's own words go
     NAMED_BETWEEN,  // a launcher's: needs the model, and the text's words go over it
-    NAMED_BEHIND    // DeepSpeed's, whose "auto" the text says
+    NAMED_BEHIND,   // DeepSpeed's, whose "auto" the text says
+    NAMED_SETTINGS  // before, too: what a script takes values from
 };
 
 struct named_file {
@@ -28,6 +29,10 @@ struct named_files {
 // written. What it asks for goes by what the handle was given before.
 void named_find(struct named_files *out, const vram *given, const struct cli_text *t,
                 enum vram_kind kind);
+
+// Does the text, a script, take values from a file that it calls so, or that it does not name and
+// that is in no format of its own?
+bool named_takes(const struct cli_text *t, const struct cli_text *other);
 
 // Is the message about one of these files, which was not opened?
 bool named_is_about(const struct named_files *files, const struct vram_message *m);

@@ -137,7 +137,7 @@ static int take_long(struct cli_line *line, int index)
     if (id >= 0)
         return take_value(line, index, id, eq ? eq + 1 : NULL);
     if (eq && is_field(name, len)) {  // --key=value, as train.py takes it
-        line->pairs[line->pair_count++] = (struct cli_word){name, index};
+        line->pairs[line->pair_count++] = (struct cli_word){name, index, false};
         return 1;
     }
     unknown_option(line, index, name, len);
@@ -182,9 +182,9 @@ static int take_word(struct cli_line *line, int index, bool *plain)
         return find_command(line, index) == CLI_OK ? 1 : 0;
     }
     if (is_pair(word))
-        line->pairs[line->pair_count++] = (struct cli_word){word, index};
+        line->pairs[line->pair_count++] = (struct cli_word){word, index, false};
     else
-        line->files[line->file_count++] = (struct cli_word){word, index};
+        line->files[line->file_count++] = (struct cli_word){word, index, false};
     return 1;
 }
 

@@ -35,7 +35,8 @@ extern const struct cli_option cli_options[OPTION_COUNT];
 // A word of the command line that is neither a command nor an option.
 struct cli_word {
     const char *text;
-    int index;  // in argv, for messages
+    int index;      // in argv, for messages
+    bool settings;  // a file that a script takes values from
 };
 
 // Owns words; the texts are argv's own.

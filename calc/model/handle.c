@@ -44,6 +44,13 @@ void vram_clear(vram *v)
     v->has_result = false;
     mem_zero(v->places, sizeof v->places);
     v->last = (struct handle_place){0, 0};
+#ifndef __wasm__
+    struct handle_part *settings = &v->parts[HANDLE_SETTINGS];
+    if (settings->ptr)
+        settings->free(settings->ptr);
+    settings->ptr = NULL;
+    v->copy_settings = NULL;
+#endif
 }
 
 void vram_copy(vram *to, const vram *from)
@@ -51,6 +58,10 @@ void vram_copy(vram *to, const vram *from)
     to->config = from->config;
     to->facts = from->facts;
     to->has_result = false;
+#ifndef __wasm__
+    if (from->copy_settings)
+        from->copy_settings(to, from);
+#endif
 }
 
 const struct vram_message *vram_error(const vram *v)

@@ -17,7 +17,11 @@ struct handle_place {
 };
 
 // What the layers above keep in a handle: each brings the function that frees it.
+#ifdef __wasm__
 enum handle_part_id { HANDLE_ENGINE, HANDLE_ANSWERS, HANDLE_PARTS };
+#else
+enum handle_part_id { HANDLE_ENGINE, HANDLE_ANSWERS, HANDLE_SETTINGS, HANDLE_PARTS };
+#endif
 struct handle_part {
     void *ptr;
     void (*free)(void *ptr);
@@ -36,6 +40,9 @@ struct vram {
     bool has_result;                // of the configuration as it is
     struct vram_result result;
     struct handle_part parts[HANDLE_PARTS];
+#ifndef __wasm__
+    void (*copy_settings)(struct vram *to, const struct vram *from);  // NULL: there are none
+#endif
 };
 
 // The recorded error is about the configuration as a whole: finds which of its fields something

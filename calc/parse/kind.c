@@ -8,6 +8,7 @@
 #include "calc/parse/formats.h"
 #include "calc/parse/parse_oom.h"
 #include "calc/parse/python_settings.h"
+#include "calc/parse/settings.h"
 
 enum { LOOK = 65536 };
 
@@ -293,6 +294,17 @@ static int no_format(struct parse *p)
                    NO_ARGS);
 }
 
+// A file that a script takes values from, which says nothing by itself.
+static bool is_settings(enum vram_kind kind)
+{
+#ifdef __wasm__
+    (void)kind;
+    return false;
+#else
+    return kind == VRAM_KIND_SETTINGS;
+#endif
+}
+
 static int read_as(struct parse *p, enum vram_kind kind)
 {
     enum format_id format = format_of_kind(kind);
@@ -303,6 +315,9 @@ static int read_as(struct parse *p, enum vram_kind kind)
     case VRAM_KIND_NANOGPT: return parse_nanogpt(p);
     case VRAM_KIND_LOG: return parse_log(p);
     case VRAM_KIND_HF: return parse_hf(p);
+#ifndef __wasm__
+    case VRAM_KIND_SETTINGS: return settings_keep(p);
+#endif
     default: return no_format(p);
     }
 }
@@ -325,7 +340,7 @@ static int read_text(struct parse *p, enum vram_kind kind, struct pair_list *pai
     }
     bool brace = span_starts(span_trim(beginning(p)), "{") || language == COMMAND,
          lines = kind == VRAM_KIND_FLAT || kind == VRAM_KIND_HF;
-    if (lines ? !brace : format_of_kind(kind) == FORMAT_NONE)
+    if (lines ? !brace : format_of_kind(kind) == FORMAT_NONE && !is_settings(kind))
         return read_as(p, kind);
     rc = read_language(p, language, pairs);
     return rc == VRAM_OK && !err_is_set(&p->first) ? read_as(p, kind) : rc;

@@ -128,3 +128,21 @@ void pairs_add(struct pair_list *l, struct span value, size_t key_at, size_t val
     l->at[l->count++] = (struct vram_pair){key.at,      own.at,         key_pos.line,
                                            key_pos.col, value_pos.line, value_pos.col};
 }
+
+void pairs_say(struct pair_list *l, struct span key, struct span value, size_t at)
+{
+    size_t before = pairs_enter(l, key);
+    if (before == SIZE_MAX)
+        return;
+    pairs_add(l, value, at, at);
+    pairs_leave(l, before);
+}
+
+void pairs_drop(struct pair_list *l, const char *prefix)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < l->count; i++)
+        if (!span_starts(span_of(l->at[i].key), prefix))
+            l->at[kept++] = l->at[i];
+    l->count = kept;
+}

@@ -39,6 +39,12 @@ void pairs_leave(struct pair_list *l, size_t len);
 // Adds a value under the path; key_at and value_at are bytes of the text.
 void pairs_add(struct pair_list *l, struct span value, size_t key_at, size_t value_at);
 
+// A value under a name of the path, which both stand at one place.
+void pairs_say(struct pair_list *l, struct span key, struct span value, size_t at);
+
+// Without the pairs whose keys begin so.
+void pairs_drop(struct pair_list *l, const char *prefix);
+
 // A copy that ends with a NUL, in the arena; its text is NULL without memory.
 struct span pairs_keep(struct pair_list *l, struct span s);
 

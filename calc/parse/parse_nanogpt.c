@@ -53,6 +53,24 @@ struct span py_text(char buf[PY_NUMBER], const struct py_value *v, struct span s
     }
 }
 
+bool py_field(const void *config, struct span name, struct py_value *out)
+{
+    int field = config_field(name.at, name.len);
+    const struct vram_field *f = field < 0 ? NULL : vram_field_at((size_t)field);
+    if (!f || !text_equal(name.at, name.len, f->key) || f->type == VRAM_TYPE_SET ||
+        f->type == VRAM_TYPE_LIST)
+        return false;
+    uint64_t n = config_get(config, (size_t)field);
+    if (f->values)
+        *out = (struct py_value){.kind = PY_STR, .s = span_of(f->values[n])};
+    else if (f->type == VRAM_TYPE_FRACTION)
+        *out = (struct py_value){.kind = PY_FLOAT, .d = (double)n / 1e6};
+    else
+        *out = (struct py_value){.kind = f->type == VRAM_TYPE_BOOL ? PY_BOOL : PY_INT,
+                                 .i = (int64_t)n};
+    return true;
+}
+
 // From the first unread byte to the next line, over a comment or `; more`.
 static void finish_line(struct parse *p, const char *at)
 {

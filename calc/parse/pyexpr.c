@@ -4,6 +4,7 @@
 #include "calc/parse/pyexpr.h"
 
 #include "calc/base/text.h"
+#include "calc/parse/python_compare.h"
 #include "calc/parse/python_known.h"
 
 enum { PY_DEPTH = 64, PY_JOINED = 4096 };
@@ -175,24 +176,6 @@ static void py_skip_bracket(struct py *p)
         py_fail(p, start, MESSAGE_open_bracket);
 }
 
-bool py_field(const void *config, struct span name, struct py_value *out)
-{
-    int field = config_field(name.at, name.len);
-    const struct vram_field *f = field < 0 ? NULL : vram_field_at((size_t)field);
-    if (!f || !text_equal(name.at, name.len, f->key) || f->type == VRAM_TYPE_SET ||
-        f->type == VRAM_TYPE_LIST)
-        return false;
-    uint64_t n = config_get(config, (size_t)field);
-    if (f->values)
-        *out = (struct py_value){.kind = PY_STR, .s = span_of(f->values[n])};
-    else if (f->type == VRAM_TYPE_FRACTION)
-        *out = (struct py_value){.kind = PY_FLOAT, .d = (double)n / 1e6};
-    else
-        *out = (struct py_value){.kind = f->type == VRAM_TYPE_BOOL ? PY_BOOL : PY_INT,
-                                 .i = (int64_t)n};
-    return true;
-}
-
 static bool py_find(struct py *p, struct span path, struct py_value *v)
 {
     bool found = p->names->find(p->names->ctx, path, v);
@@ -289,7 +272,12 @@ static struct py_value py_call(struct py *p, struct span path)
         p->of = of;
     }
     py_skip_bracket(p);
-    return py_of(PY_UNKNOWN);
+    struct py_value v = py_of(PY_UNKNOWN);
+#ifndef __wasm__
+    if (!p->error.at && p->depth < PY_DEPTH / 2)
+        py_find(p, (struct span){path.at, (size_t)(p->at - path.at)}, &v);
+#endif
+    return v;
 }
 
 // Attributes and subscripts are what the names know of them.
@@ -438,28 +426,36 @@ static struct py_value py_sum(struct py *p)
     return v;
 }
 
-// Comparisons and logic are read over: their value is not needed.
-static struct py_value py_logic(struct py *p)
+// The word or sign between two operands; empty: there is none.
+static struct span py_operator(struct py *p)
 {
     static const char *const words[] = {"and", "or", "in", "is", "not"};
     static const char *const signs[] = {"==", "!=", "<=", ">=", "<", ">", "|", "&"};
-    bool more = py_take_word(p, "not");
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (py_take_word(p, words[i]))
+            return span_of(words[i]);
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        if (py_take(p, signs[i]))
+            return span_of(signs[i]);
+    return (struct span){"", 0};
+}
+
+// Comparisons of what is known; other logic is read over.
+static struct py_value py_logic(struct py *p)
+{
+    bool negated = py_take_word(p, "not"), first = true, isnt = false;
     struct py_value v = py_sum(p);
-    if (more)
-        v = py_of(PY_UNKNOWN);
-    for (more = true; more && !p->error.at;) {
-        more = false;
-        for (size_t i = 0; i < sizeof words / sizeof *words && !more; i++)
-            more = py_take_word(p, words[i]);
-        for (size_t i = 0; i < sizeof signs / sizeof *signs && !more; i++)
-            more = py_take(p, signs[i]);
+    for (struct span is; !p->error.at && (is = py_operator(p)).len > 0;) {
         py_blank(p);
-        if (more && !span_is(py_word(p), "not")) {
-            py_sum(p);
-            v = py_of(PY_UNKNOWN);
+        if (span_is(py_word(p), "not")) {
+            isnt = span_is(is, "is");
+            continue;
         }
+        struct py_value other = py_sum(p);
+        v = first ? py_compared(isnt ? span_of("!=") : is, v, other) : py_of(PY_UNKNOWN);
+        first = false;
     }
-    return v;
+    return negated ? py_negated(v) : v;
 }
 
 // `a if test else b`: a, unless the test is known to be false.

@@ -6,9 +6,12 @@
 
 #include "calc/base/text.h"
 #include "calc/parse/python_choice.h"
+#include "calc/parse/python_files.h"
 #include "calc/parse/python_find.h"
 #include "calc/parse/python_members.h"
 #include "calc/parse/python_names.h"
+#include "calc/parse/python_settings.h"
+#include "calc/parse/settings.h"
 
 struct calls {
     struct parse *p;
@@ -105,7 +108,6 @@ static int expression(struct calls *c, struct span *text, char buf[PY_NUMBER])
 
 static int argument(struct calls *c, struct span name, const char *name_at, int depth);
 static bool skip_quiet(struct calls *c);
-static size_t bracket(char c, size_t depth);
 
 // After an item: is there one more? A comprehension is left, and *known is false then.
 static bool more_items(struct calls *c, char close, bool *known)
@@ -224,6 +226,21 @@ static struct span argument_name(struct calls *c)
     return name;
 }
 
+// **config["training"], behind the stars: what a file of settings has there. false: it is none.
+static bool spread_section(struct calls *c, const char *stars)
+{
+    struct span path, key;
+    size_t at = 0;
+    const char *end = python_section(&c->names, c->at, c->end, &path);
+    const struct vram_pair *pair;
+    if (!end)
+        return false;
+    while ((pair = settings_below(c->p->v, path, &at, &key)))
+        pairs_say(c->out, key, span_of(pair->value), place(c, stars));
+    c->at = end;
+    return true;
+}
+
 // **others, behind the stars: the members of a dictionary are arguments. What of it is not known is
 // said, as a value is that is no literal.
 static int spread(struct calls *c, const char *stars)
@@ -263,7 +280,7 @@ static int arguments(struct calls *c, const struct python_call *call)
         bool spreads = name.len == 0 && c->end - c->at > 2 && c->at[0] == '*' && c->at[1] == '*';
         if (spreads) {
             c->at += 2;
-            rc = spread(c, name_at);
+            rc = spread_section(c, name_at) ? VRAM_OK : spread(c, name_at);
         }
         c->spread = c->spread || (name.len == 0 && !spreads && take(c, '*'));
         if (!spreads)
@@ -281,11 +298,7 @@ static void add_mark(struct calls *c, const char *name)
     struct text_line key = {{0}, 0};
     text_append(&key, "_");
     text_append(&key, name);
-    size_t before = pairs_enter(c->out, (struct span){key.text, key.len});
-    if (before == SIZE_MAX)
-        return;
-    pairs_add(c->out, (struct span){"", 0}, place(c, c->at), place(c, c->at));
-    pairs_leave(c->out, before);
+    pairs_say(c->out, (struct span){key.text, key.len}, (struct span){"", 0}, place(c, c->at));
 }
 
 // What a call says by its name alone.
@@ -294,12 +307,8 @@ static void add_said(struct calls *c, const struct python_call *call)
     for (struct span rest = span_of(call->says); rest.len > 0;) {
         struct span row = {rest.at, span_find(rest, " ")};
         size_t eq = span_find(row, "=");
-        size_t before = pairs_enter(c->out, (struct span){row.at, eq});
         rest = span_skip(rest, row.len + 1);
-        if (before == SIZE_MAX)
-            return;
-        pairs_add(c->out, span_skip(row, eq + 1), place(c, c->at), place(c, c->at));
-        pairs_leave(c->out, before);
+        pairs_say(c->out, (struct span){row.at, eq}, span_skip(row, eq + 1), place(c, c->at));
     }
 }
 
@@ -309,6 +318,11 @@ static int read_call(struct calls *c, const struct python_call *call, size_t row
     struct err_pos pos = pairs_pos(c->out, c->p->file, place(c, c->at));
     bool loads = span_find(span_of(call->name), ".") < text_len(call->name);
     bool trains = span_find(span_of(call->name), "Trainer") < text_len(call->name);
+    enum python_truth made = python_is_made(&c->names, call, c->at, c->seen[row]);
+    if (made == PYTHON_NEVER) {
+        c->at++;
+        return VRAM_OK;
+    }
     if (c->seen[row] && (loads || trains)) {
         // what was trained is loaded again behind the training
         parse_warn(c->p, MESSAGE_called_again, pos, ARGS(arg_text("call", call->name)));
@@ -318,13 +332,7 @@ static int read_call(struct calls *c, const struct python_call *call, size_t row
     if (c->seen[row])
         return err_set(&c->p->v->err, MESSAGE_call_twice, pos, NO_FIELD,
                        ARGS(arg_text("call", call->name)));
-    enum python_truth made =
-        python_call_lightens(call) ? python_condition(&c->names, c->at) : PYTHON_ALWAYS;
-    if (made == PYTHON_NEVER) {
-        c->at++;
-        return VRAM_OK;
-    }
-    if (made == PYTHON_PERHAPS)
+    if (made == PYTHON_PERHAPS && python_call_lightens(call))
         parse_warn(c->p, MESSAGE_call_conditional, pos, ARGS(arg_text("call", call->name)));
     c->seen[row] = true;
     add_mark(c, call->name);
@@ -386,7 +394,7 @@ static int read_tokenizer(struct calls *c, const char *inside)
         }
         if (skip_quiet(c))
             continue;
-        depth = bracket(*c->at++, depth);
+        depth = python_depth(*c->at++, depth);
     }
     c->at = before;
     return rc == VRAM_ENOMEM ? rc : VRAM_OK;
@@ -402,12 +410,8 @@ static void add_cut(struct calls *c)
     for (uint64_t rest = c->cut; rest > 0; rest /= 10)
         digits[--at] = (char)('0' + rest % 10);
     struct span number = {digits + at, sizeof digits - at};
-    size_t before = pairs_enter(c->out, span_of("tokenizer.max_length"));
-    if (before == SIZE_MAX)
-        return;
-    pairs_add(c->out, c->cut_known && c->cut ? number : span_of(PAIRS_NOT_LITERAL),
-              place(c, c->cut_at), place(c, c->cut_at));
-    pairs_leave(c->out, before);
+    pairs_say(c->out, span_of("tokenizer.max_length"),
+              c->cut_known && c->cut ? number : span_of(PAIRS_NOT_LITERAL), place(c, c->cut_at));
 }
 
 // Over a string or a comment at c->at. false: there is none.
@@ -436,20 +440,8 @@ static void drop_unused(struct calls *c)
     }
     if (used || !loads || !quantizes)
         return;
-    size_t kept = 0;
-    for (size_t i = 0; i < c->out->count; i++)
-        if (!span_starts(span_of(c->out->at[i].key), "quantization_config."))
-            c->out->at[kept++] = c->out->at[i];
-    c->out->count = kept;
+    pairs_drop(c->out, "quantization_config.");
     parse_warn(c->p, MESSAGE_quantizer_unused, pos, NO_ARGS);
-}
-
-// How deep in brackets the text is behind a byte.
-static size_t bracket(char c, size_t depth)
-{
-    if (c == '(' || c == '[' || c == '{')
-        return depth + 1;
-    return depth - ((c == ')' || c == ']' || c == '}') && depth > 0);
 }
 
 // All of the text from its first byte on: what its lines bind, and, in the second pass, its calls.
@@ -477,7 +469,7 @@ static int walk(struct calls *c, bool reads)
         } else if (!skip_quiet(c)) {
             const char *inside = reads ? tokenizer_call(begin, c->at, c->end) : NULL;
             rc = inside ? read_tokenizer(c, inside) : rc;
-            depth = bracket(*c->at++, depth);
+            depth = python_depth(*c->at++, depth);
         }
     }
     return rc;
@@ -487,8 +479,12 @@ int read_calls(struct parse *p, struct pair_list *out)
 {
     struct calls c = {.p = p, .out = out, .end = p->text + p->len};
     struct span text = {p->text, p->len};
-    if (python_names_begin(&c.names, &out->arena, text) != VRAM_OK)
+    if (python_names_begin(&c.names, &out->arena, text) != VRAM_OK ||
+        python_files_begin(&c.names, p->v) != VRAM_OK)
         return handle_no_memory(p->v);
+#ifndef __wasm__
+    c.names.branch = python_branch;
+#endif
     walk(&c, false);
     python_names_again(&c.names);
     int rc = walk(&c, true);
@@ -496,5 +492,6 @@ int read_calls(struct parse *p, struct pair_list *out)
         drop_unused(&c);
         add_cut(&c);
     }
+    python_settings_ask(p, out, &c.names);
     return out->failed ? handle_no_memory(p->v) : rc;
 }

@@ -3,6 +3,8 @@
 #include "calc/parse/python_choice.h"
 
 #include "calc/base/text.h"
+#include "calc/model/model.h"
+#include "calc/parse/python_find.h"
 
 enum { TURNS = 4 };  // of conditions within a choice
 
@@ -14,6 +16,12 @@ static bool is_literal(const struct python_names *n, struct span source, bool *h
     const char *end = source.at + source.len;
     bool whole = py_eval(&names, true, source.at, end, &v, &error) == end && !error.at;
     *holds = v.i != 0;
+#ifndef __wasm__
+    if (n->condition && whole && v.kind != PY_UNKNOWN) {
+        *holds = v.kind == PY_STR ? v.s.len > 0 : v.kind == PY_FLOAT ? v.d != 0 : v.i != 0;
+        return true;
+    }
+#endif
     return whole && v.kind == PY_BOOL;
 }
 
@@ -70,3 +78,86 @@ struct span python_chosen(const struct python_names *n, struct span source)
     }
     return source;
 }
+
+// Whether a call of that name stands behind this one, too.
+static bool is_called_later(const struct python_names *n, const struct python_call *call,
+                            const char *at)
+{
+    size_t number;
+    for (at++; at < n->end; at++)
+        if (*at == call->name[0] && python_call_at(n->begin, at, n->end, &number) == call)
+            return true;
+    return false;
+}
+
+enum python_truth python_is_made(const struct python_names *n, const struct python_call *call,
+                                 const char *at, bool seen)
+{
+    bool one = !MODEL_IS_WHOLE || (!seen && !is_called_later(n, call, at));
+    return python_call_lightens(call) || !one ? python_condition(n, at) : PYTHON_ALWAYS;
+}
+
+#ifndef __wasm__
+
+// ---- branches --------------------------------------------------------------------------------
+
+// Of "if x:" and "elif x:".
+static enum python_truth test_of(const struct python_names *outer, const char *words)
+{
+    struct python_names n = *outer;
+    struct span rest = {words, (size_t)(n.end - words)};
+    size_t begin = span_find(rest, " ");
+    const char *end = words + begin;
+    bool holds;
+    n.condition = true;
+    for (size_t depth = 0; end < n.end && (*end != ':' || depth > 0);) {
+        const char *behind = python_over_quiet(end, n.end);
+        depth += *end == '(' || *end == '[' || *end == '{';
+        depth -= depth > 0 && (*end == ')' || *end == ']' || *end == '}');
+        end = behind > end ? behind : end + 1;
+    }
+    struct span source = span_trim((struct span){words + begin, (size_t)(end - words) - begin});
+    return !python_holds(&n, source, &holds) ? PYTHON_PERHAPS
+           : holds                           ? PYTHON_ALWAYS
+                                             : PYTHON_NEVER;
+}
+
+// The line above one that stands as deep, over those that stand deeper; NULL: there is none.
+static const char *line_above(const struct python_names *n, const char *words)
+{
+    const char *line = words;
+    while (line > n->begin && line[-1] != '\n')
+        line--;
+    size_t indent = (size_t)(words - line);
+    while (line > n->begin) {
+        for (line--; line > n->begin && line[-1] != '\n'; line--)
+            ;
+        const char *first = line;
+        while (first < words && (*first == ' ' || *first == '\t'))
+            first++;
+        bool empty = *first == '\n' || *first == '\r' || *first == '#' || *first == ')';
+        if (!empty && (size_t)(first - line) <= indent)
+            return (size_t)(first - line) == indent ? first : NULL;
+    }
+    return NULL;
+}
+
+enum python_truth python_branch(const struct python_names *n, const char *words)
+{
+    struct span rest = {words, (size_t)(n->end - words)};
+    enum python_truth truth = span_starts(rest, "else") ? PYTHON_ALWAYS : test_of(n, words);
+    bool more = !span_starts(rest, "if ");
+    while (more && truth != PYTHON_NEVER && (words = line_above(n, words))) {
+        rest = (struct span){words, (size_t)(n->end - words)};
+        more = span_starts(rest, "elif ");
+        if (!more && !span_starts(rest, "if "))
+            return PYTHON_PERHAPS;  // else: of a loop, of try
+        enum python_truth above = test_of(n, words);
+        truth = above == PYTHON_ALWAYS  ? PYTHON_NEVER
+                : above == PYTHON_NEVER ? truth
+                                        : PYTHON_PERHAPS;
+    }
+    return truth;
+}
+
+#endif

@@ -3,6 +3,7 @@
 #ifndef CALC_PYTHON_CHOICE_H
 #define CALC_PYTHON_CHOICE_H
 
+#include "calc/parse/python_find.h"
 #include "calc/parse/python_names.h"
 
 // Of `a if b else c` the one that b chooses; the source itself where it is no such expression, or
@@ -11,5 +12,15 @@ struct span python_chosen(const struct python_names *n, struct span source);
 
 // Whether `not a`, `a and b`, `a or b` hold. false: nothing says it.
 bool python_holds(const struct python_names *n, struct span source, bool *holds);
+
+// Whether a call is made, by the conditions around it. Of one that stands in no other branch that
+// is taken as said, unless a run takes less with it than without. seen: it stands above, too.
+enum python_truth python_is_made(const struct python_names *n, const struct python_call *call,
+                                 const char *at, bool seen);
+
+#ifndef __wasm__
+// Whether the branch is gone into that begins with the words at a place: if, elif or else.
+enum python_truth python_branch(const struct python_names *n, const char *words);
+#endif
 
 #endif

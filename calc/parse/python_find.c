@@ -71,6 +71,13 @@ const char *python_over_quiet(const char *at, const char *end)
     return end - at > n ? at + n : end;
 }
 
+size_t python_depth(char c, size_t depth)
+{
+    if (c == '(' || c == '[' || c == '{')
+        return depth + 1;
+    return depth - ((c == ')' || c == ']' || c == '}') && depth > 0);
+}
+
 const char *python_over_value(const char *at, const char *end)
 {
     struct span rest = {at, (size_t)(end - at)};

@@ -37,6 +37,9 @@ bool python_is_name_byte(char c);
 // Behind the string or the comment that begins at a place; the place itself where none does.
 const char *python_over_quiet(const char *at, const char *end);
 
+// How deep in brackets the text is behind a byte.
+size_t python_depth(char c, size_t depth);
+
 // From within a value: to the comma or the bracket that ends it.
 const char *python_over_value(const char *at, const char *end);
 

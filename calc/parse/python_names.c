@@ -4,11 +4,19 @@
 #include "calc/parse/python_names.h"
 
 #include "calc/base/text.h"
+#include "calc/model/model.h"
 #include "calc/parse/python_find.h"
 #include "calc/parse/python_scope.h"
 
 // STEPS: of a script of 64 KiB each of 512 parameters may be looked for from end to end.
 enum { DEPTH = 8, LOOKUPS = 256, STEPS = 1 << 25 };
+
+// What a flag is without a default.
+#ifdef __wasm__
+static const enum py_kind NO_DEFAULT = PY_UNKNOWN;
+#else
+static const enum py_kind NO_DEFAULT = PY_NONE;
+#endif
 
 int python_names_begin(struct python_names *n, struct mem_arena *arena, struct span text)
 {
@@ -130,6 +138,19 @@ static bool find_member(const struct python_names *outer, const char *at, struct
     return !error.at && out->kind != PY_UNKNOWN;
 }
 
+// Whether a binding says a value. A flag without a default is None, which says nothing where a
+// setting's own default is meant.
+static bool is_known(const struct python_names *n, const struct python_binding *b)
+{
+#ifdef __wasm__
+    (void)n;
+    return b && b->value.kind != PY_UNKNOWN;
+#else
+    return b && b->value.kind != PY_UNKNOWN &&
+           (n->condition || b->value.kind != PY_NONE || !span_starts(b->path, "--"));
+#endif
+}
+
 // args.x where nothing above binds args, or a function of this file does: a flag's default.
 static bool find_flag(const struct python_names *n, struct span head, struct span name,
                       struct py_value *out)
@@ -137,9 +158,10 @@ static bool find_flag(const struct python_names *n, struct span head, struct spa
     bool args = head.len >= 4 && span_is(span_skip(head, head.len - 4), "args");
     const struct python_binding *b =
         args ? bound(n, joined(n, (struct span){"-", 1}, '-', name)) : NULL;
-    if (b)
-        *out = b->value;
-    return b && b->value.kind != PY_UNKNOWN;
+    if (!is_known(n, b))
+        return false;
+    *out = b->value;
+    return true;
 }
 
 static const char *function_of(const struct python_names *n)
@@ -186,9 +208,21 @@ static bool find_attribute(const struct python_names *n, const char *from, struc
     else if (class.len && behind(n, class.at + class.len, '(') &&
              behind(n, class.at + class.len + 1, ')'))
         b = bound(n, joined(n, class, '.', name));
-    if (b)
-        *out = b->value;
-    return b && b->value.kind != PY_UNKNOWN;
+    if (!is_known(n, b))
+        return false;
+    *out = b->value;
+    return true;
+}
+
+// Whether it is in a file of settings.
+static bool in_file(const struct python_names *n, struct span path, struct py_value *out)
+{
+#ifdef __wasm__
+    (void)n, (void)path, (void)out;
+    return false;
+#else
+    return n->setting(n, path, out);
+#endif
 }
 
 static bool find(const void *ctx, struct span path, struct py_value *out)
@@ -206,11 +240,12 @@ static bool find(const void *ctx, struct span path, struct py_value *out)
         return b != NULL;
     const char *from = python_bound_to(n, head);
     struct span rest = span_skip(path, head.len);
-    if (rest.at[0] == '[')
-        return from && find_member(n, from, rest, out);
+    if (rest.at[0] == '[' && from && find_member(n, from, rest, out))
+        return true;
     struct span name = span_skip(rest, 1);
-    return parse_is_name(name) &&
-           ((from && find_attribute(n, from, name, out)) || find_flag(n, head, name, out));
+    return (parse_is_name(name) &&
+            ((from && find_attribute(n, from, name, out)) || find_flag(n, head, name, out))) ||
+           in_file(n, path, out);
 }
 
 struct py_names python_names_of(const struct python_names *n)
@@ -271,7 +306,7 @@ static struct py_value switch_of(struct py_value action, struct py_value fallbac
 static void bind_flag(struct python_names *n, const char *at)
 {
     struct py_names names = python_names_of(n);
-    struct py_value v, flag = {.kind = PY_UNKNOWN}, fallback = flag;
+    struct py_value v, flag = {.kind = PY_UNKNOWN}, fallback = {.kind = NO_DEFAULT};
     struct py_error error = {0};
     while (at && at < n->end && !behind(n, at, ')')) {
         while (at < n->end && (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r'))
@@ -287,9 +322,14 @@ static void bind_flag(struct python_names *n, const char *at)
             fallback = v;
         if (value && span_is(word, "action"))
             fallback = switch_of(v, fallback);
+#ifndef __wasm__
+        if (value && span_is(word, "required"))
+            fallback = (struct py_value){.kind = PY_UNKNOWN};
+#endif
         at = behind(n, at, ',');
     }
-    if (flag.kind != PY_STR || fallback.kind == PY_UNKNOWN || fallback.kind == PY_NONE)
+    if (flag.kind != PY_STR || fallback.kind == PY_UNKNOWN ||
+        (NO_DEFAULT == PY_UNKNOWN && fallback.kind == PY_NONE))
         return;
     fallback.of = flag.s;
     add(n, flag_path(n, flag.s), fallback, NULL);
@@ -370,6 +410,7 @@ enum python_truth python_condition(const struct python_names *n, const char *at)
         bool nearer = words.len > 0 && *first != '#' && *first != ')' && indent < within;
         bool test = nearer && within != SIZE_MAX &&
                     (span_starts(words, "if ") || span_starts(words, "elif "));
+#ifdef __wasm__
         struct py_value v = {.kind = PY_UNKNOWN};
         if (test)
             v = value_at(n, false, first + span_find(words, " ") + 1);
@@ -379,12 +420,28 @@ enum python_truth python_condition(const struct python_names *n, const char *at)
             return all;
         if (test || (nearer && within != SIZE_MAX && span_starts(words, "else")))
             all = PYTHON_PERHAPS;
+#else
+        bool branch = test || (nearer && within != SIZE_MAX && span_starts(words, "else"));
+        enum python_truth truth = branch ? n->branch(n, first) : PYTHON_ALWAYS;
+        if (truth == PYTHON_NEVER)
+            return PYTHON_NEVER;
+        if (nearer && (span_starts(words, "def ") || span_starts(words, "class ")))
+            return all;
+        if (truth == PYTHON_PERHAPS)
+            all = PYTHON_PERHAPS;
+#endif
         within = nearer ? indent : within;
         if (line == text)
             break;
         line--;
     }
     return all;
+}
+
+// Whether a line that changes something is done, or may be.
+static bool is_done(const struct python_names *n, const char *line)
+{
+    return !MODEL_IS_WHOLE || python_condition(n, line) != PYTHON_NEVER;
 }
 
 void python_bind(struct python_names *n, const char *line)
@@ -402,11 +459,11 @@ void python_bind(struct python_names *n, const char *line)
         bind_flag(n, name.at + name.len + sizeof flag - 1);
         return;
     }
-    const char *value = name.len ? assigned(n, name.at + name.len, false) : NULL;
+    const char *value = name.len ? assigned(n, name.at + name.len, MODEL_IS_WHOLE) : NULL;
     if (!value) {
         struct span rest = span_trim(span_skip(line_at(n, at), name.len));
         if (name.len && rest.len &&
-            (rest.at[0] == '.' || rest.at[0] == '[' || span_starts(rest, "|=")))
+            (rest.at[0] == '.' || rest.at[0] == '[' || span_starts(rest, "|=")) && is_done(n, at))
             unbind(n, name);
         return;
     }

@@ -15,6 +15,32 @@ struct python_binding {
     const char *change;  // a line that changes a part of it, or NULL
 };
 
+// Whether something is done, as far as it is known.
+enum python_truth { PYTHON_ALWAYS, PYTHON_PERHAPS, PYTHON_NEVER };
+
+// Lines that change what a file of settings has, and where it has that: python_files.c.
+enum { PYTHON_CHANGES = 64 };
+struct python_changes {
+    struct python_change {
+        struct span path;
+        const char *line;
+    } at[PYTHON_CHANGES];
+    size_t count;
+    bool made, unknown;  // unknown: there are more
+};
+
+// Names that lead into a file of settings, and where: python_way.c.
+enum { PYTHON_WAYS = 128 };
+struct python_ways {
+    struct python_known_way {
+        struct span name;
+        const char *def, *bound;  // the function around it, and the line that binds it there
+        struct span path;         // NULL: it is not known
+        size_t soft;
+    } at[PYTHON_WAYS];
+    size_t count;
+};
+
 struct python_names {
     struct python_binding *bound;  // PYTHON_NAMES
     size_t count;
@@ -30,6 +56,16 @@ struct python_names {
     unsigned depth;     // of members within members' expressions
     size_t *left;       // how many members may still be looked up in the file
     size_t *steps;      // how many bytes may still be looked at for parameters
+#ifndef __wasm__
+    bool condition;        // what is looked up decides a branch: None counts as false
+    const struct vram *v;  // with the files that were given, NULL where the script reads none
+    bool *asked;           // whether a value is in a file that was not
+    struct python_changes *changes;
+    struct python_ways *ways;
+    // What the files above this one know: python_files.c, python_choice.c.
+    bool (*setting)(const struct python_names *n, struct span path, struct py_value *out);
+    enum python_truth (*branch)(const struct python_names *n, const char *words);
+#endif
 };
 
 // Errors: VRAM_ENOMEM.
@@ -43,7 +79,6 @@ void python_names_again(struct python_names *n);
 void python_bind(struct python_names *n, const char *line);
 
 // Whether what stands at a place is done, by the conditions around it.
-enum python_truth { PYTHON_ALWAYS, PYTHON_PERHAPS, PYTHON_NEVER };
 enum python_truth python_condition(const struct python_names *n, const char *at);
 
 // As pyexpr.h's names.

@@ -1,9 +1,12 @@
-// Owns the finding of the file that a script of HfArgumentParser reads its arguments from. SRC:
-// transformers hf_argparser.py, parse_yaml_file, parse_json_file.
+// Owns the finding of the files that a script reads: its arguments, by HfArgumentParser (SRC:
+// transformers hf_argparser.py, parse_yaml_file, parse_json_file), or settings of its own.
 
 #include "calc/parse/python_settings.h"
 
+#include "calc/base/text.h"
 #include "calc/parse/python_find.h"
+#include "calc/parse/python_way.h"
+#include "calc/parse/settings.h"
 
 static const char *const READERS[] = {"parse_yaml_file(", "parse_json_file("};
 
@@ -33,3 +36,53 @@ struct span python_settings(struct span text)
     }
     return (struct span){"", 0};
 }
+
+#ifndef __wasm__  // the page reads one text at a time
+
+// A text in quotes that is a file's name, as settings are: YAML, TOML, and JSON that says so.
+static bool is_file(struct span name)
+{
+    static const char *const ends[] = {".yaml", ".yml", ".toml", ".json"};
+    static const char *const words[] = {"conf", "setting", "param", "args"};
+    if (name.len > 255 || span_find(name, "\n") < name.len || span_find(name, "{") < name.len ||
+        span_find(name, "*") < name.len)
+        return false;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t n = text_len(ends[i]);
+        if (name.len <= n || !span_is(span_skip(name, name.len - n), ends[i]))
+            continue;
+        bool says = i < 3;
+        for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+            says = says || span_find(name, words[k]) < name.len;
+        return says && span_find(name, "tokenizer") == name.len;
+    }
+    return false;
+}
+
+static void ask(struct parse *p, struct pair_list *out, struct span name)
+{
+    parse_warn(p, MESSAGE_settings_apart, pairs_pos(out, p->file, (size_t)(name.at - p->text)),
+               ARGS(arg_part("value", name.at, name.len)));
+}
+
+void python_settings_ask(struct parse *p, struct pair_list *out, const struct python_names *n)
+{
+    struct span load = {n->begin, 0};
+    bool said = false;
+    for (const char *at = n->begin; *n->asked && at < n->end;) {
+        size_t word;
+        const char *behind = python_over_quiet(at, n->end);
+        struct span name = {at + 1, behind - at > 2 ? (size_t)(behind - at - 2) : 0};
+        if (behind > at && *at != '#' && is_file(name)) {
+            said = true;
+            if (!settings_are_given(n->v, name))
+                ask(p, out, name);
+        } else if (behind == at && python_load_at(n->begin, at, n->end, &word) && load.len == 0)
+            load = (struct span){at, word};
+        at = behind > at ? behind : at + 1;
+    }
+    if (!said && load.len && !settings_are_given(n->v, (struct span){"", 0}))
+        ask(p, out, load);
+}
+
+#endif

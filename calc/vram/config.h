@@ -55,7 +55,8 @@ VRAM_API const struct vram_field *vram_field_find(const char *key);  // by key o
 #else
 #define VRAM_KINDS_WHOLE(X) \
     X(DPO, "dpo", "TRL's DPOConfig: YAML, JSON or a Python call") \
-    X(REWARD, "reward", "TRL's RewardConfig: the same")
+    X(REWARD, "reward", "TRL's RewardConfig: the same") \
+    X(SETTINGS, "settings", "YAML, JSON or TOML that a Python file behind it takes values from")
 #endif
 
 // What kind of text vram_parse gets.

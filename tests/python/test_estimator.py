@@ -259,3 +259,19 @@ def test_lines_of_the_framework():
     advice = vram.advise("llama-3.1-8b", gpu="RTX 4090")
     assert advice.framework == "transformers" and advice.plan_found
     assert "gradient_checkpointing=True" in {change.line for change in advice.changes if change.in_plan}
+
+
+def test_values_of_a_script_come_out_of_its_file(tmp_path):
+    script, settings = tmp_path / "run.py", tmp_path / "run.yaml"
+    script.write_text('import yaml\nc = yaml.safe_load(open("run.yaml"))\nSFTConfig(per_device_train_batch_size=c["rows"])\n')
+    settings.write_text("rows: 3\n")
+    assert vram.Estimator("gpt2").read(script).get("batch_size") == "3"
+    moved = tmp_path / "apart" / "run.yaml"
+    moved.parent.mkdir()
+    settings.rename(moved)
+    for order in ([script, moved], [moved, script]):
+        assert vram.Estimator(["gpt2", *order]).get("batch_size") == "3"
+    run = vram.Estimator("gpt2").read(moved, "settings").copy().read(script)
+    assert run.get("batch_size") == "3"
+    with pytest.warns(vram.VramWarning, match="come out of run.yaml"):
+        vram.Estimator("gpt2").read(script)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .estimator import Estimator
 
 DEPTH_MAX = 3  # files that name files
-BEFORE, BETWEEN, BEHIND = "before", "between", "behind"
+BEFORE, BETWEEN, BEHIND, SETTINGS = "before", "between", "behind", "settings"
 
 
 def hub_config(model: str) -> Optional[str]:
@@ -51,7 +51,7 @@ def _turn(message: answers.Message) -> Optional[str]:
         return BEFORE
     if message.id == "file_not_opened":
         return BETWEEN if message.args.get("key") == "config_file" else BEHIND
-    return None
+    return SETTINGS if message.id == "settings_apart" else None
 
 
 def _named(said: list[answers.Message], path: str) -> dict[str, tuple[str, str]]:
@@ -63,6 +63,17 @@ def _named(said: list[answers.Message], path: str) -> dict[str, tuple[str, str]]
         if turn and place:
             found[name] = (place, turn)
     return found
+
+
+def settings_of(run: Estimator, paths: list[str]) -> set[str]:
+    """The files that a script among them takes values from, and which are therefore read before it."""
+    names: set[str] = set()
+    for path in paths:
+        if path.endswith(".py") and os.path.isfile(path):
+            with open(path, "rb") as file:
+                said = type(run)().hear(file.read(), path, lib.VRAM_KIND_AUTO)
+            names |= {os.path.basename(str(m.args.get("value", ""))) for m in said if m.id == "settings_apart"}
+    return {path for path in paths if os.path.basename(path) in names}
 
 
 def read(run: Estimator, path: str, kind: int, depth: int = 0) -> None:
@@ -77,6 +88,9 @@ def read(run: Estimator, path: str, kind: int, depth: int = 0) -> None:
             if its == turn:
                 read(run, place, lib.VRAM_KIND_AUTO, depth + 1)
 
+    for place, its in _named(run.copy().hear(text, path, kind), path).values() if depth < DEPTH_MAX else ():
+        if its == SETTINGS:  # what the script was not given
+            read(run, place, lib.VRAM_KIND_SETTINGS, DEPTH_MAX)
     each(BEFORE)
     if any(turn == BEFORE for _, turn in files.values()):  # where settings are missing, nothing else is named
         files = _named(run.copy().hear(text, path, kind), path)

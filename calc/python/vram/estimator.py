@@ -81,10 +81,16 @@ class Estimator:
             raise MemoryError
         self._handle = ffi.gc(self._handle, lib.vram_free)
         self.set(**{key: fields[key] for key in EARLY if key in fields})
-        for one in source if isinstance(source, (list, tuple)) else [source]:
+        sources = list(source) if isinstance(source, (list, tuple)) else [source]
+        names = [os.fspath(one) for one in sources if one is not None and not isinstance(one, Mapping)]
+        settings = beside.settings_of(self, names) if len(names) > 1 else set()
+        for name in names:
+            if name in settings:
+                self.read(name, "settings")
+        for one in sources:
             if isinstance(one, Mapping):
                 self.read_config(one)
-            elif one is not None:
+            elif one is not None and os.fspath(one) not in settings:
                 self._take(os.fspath(one))
         self.set(**fields)
 

@@ -72,9 +72,8 @@ static bool family_experts_loose(const struct vram_config *c)
 static unsigned family_whole_runs(const struct vram_config *c)
 {
     return MODEL_IS_WHOLE * ((c->attention == ATTENTION_FLASH_2) * FLASH_2 |
-                             family_experts_loose(c) * LOOSE |
-                             (c->transformers < 5018) * LOOPED | precision_is_float16(c) * HALF |
-                             scheme_divides_weights(c) * GATHERED |
+                             family_experts_loose(c) * LOOSE | (c->transformers < 5018) * LOOPED |
+                             precision_is_float16(c) * HALF | scheme_divides_weights(c) * GATHERED |
                              (c->task == TASK_INFERENCE && c->transformers < 5015) * UNPACKED);
 }
 

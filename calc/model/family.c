@@ -77,7 +77,7 @@ static unsigned family_whole_runs(const struct vram_config *c)
                              (c->task == TASK_INFERENCE && c->transformers < 5015) * UNPACKED);
 }
 
-// What of family_limits.def a run is.
+// What of family_limits.def a run is. mode=reference goes by no version's code.
 static unsigned family_runs(const struct vram_config *c)
 {
     uint64_t loss = c->cross_entropy;
@@ -90,7 +90,7 @@ static unsigned family_runs(const struct vram_config *c)
            (c->lora_rank && vectors) * VECTORS | (c->quantization > 0) * QUANTIZED |
            (c->kernels > 0) * KERNELS | fused * FUSED | (loss > CROSS_ENTROPY_UPCAST) * LOSSES |
            (c->tensor_parallel > 1) * DIVIDED | !framework_goes(c, BY_TRANSFORMERS) * OTHERS |
-           (c->transformers < 5000 || c->torch < 2009) * OLD;
+           (c->transformers < 5000 || c->torch < 2009 || c->mode == MODE_REFERENCE) * OLD;
 }
 
 int family_check(const struct vram_config *c, struct message *e)

@@ -4,17 +4,11 @@
 
 #include "calc/model/names.h"
 
-static void layout_head_norm(struct layout *l, const struct model *m, uint16_t number, uint8_t role)
+// A norm within attention.
+static void layout_inner_norm(struct layout *l, const struct model *m, uint16_t number,
+                              uint8_t role, uint8_t shape, uint64_t rows)
 {
-    layout_block(l, m->c.lora_rank == 0,
-                 (struct layout_row){number, role, PART_WEIGHT, SHAPE_HEAD, m->c.head_dim, 0});
-}
-
-static void layout_latent_norm(struct layout *l, const struct model *m, uint16_t number,
-                               uint8_t shape, uint64_t rows)
-{
-    uint8_t role = number == P_Q_A_NORM ? ROLE_Q_A_NORM : ROLE_KV_A_NORM;
-    layout_block(l, m->c.lora_rank == 0,
+    layout_block(l, layout_norm_trained(m),
                  (struct layout_row){number, role, PART_WEIGHT, shape, rows, 0});
 }
 
@@ -29,7 +23,7 @@ static void layout_latent(struct layout *l, const struct model *m)
         in = v->q_lora_rank;
         layout_linear(l, m, (struct layout_row){P_Q_A, ROLE_Q_A, PART_WEIGHT, SHAPE_W_Q_A, in, c},
                       0);
-        layout_latent_norm(l, m, P_Q_A_NORM, SHAPE_Q_A, in);
+        layout_inner_norm(l, m, P_Q_A_NORM, ROLE_Q_A_NORM, SHAPE_Q_A, in);
     }
     layout_linear(l, m,
                   (struct layout_row){P_Q, ROLE_Q, PART_WEIGHT,
@@ -39,7 +33,7 @@ static void layout_latent(struct layout *l, const struct model *m)
                   (struct layout_row){P_KV_A, ROLE_KV_A, PART_WEIGHT, SHAPE_W_KV_A,
                                       v->kv_lora_rank + v->qk_rope_head_dim, c},
                   0);
-    layout_latent_norm(l, m, P_KV_A_NORM, SHAPE_KV_A, v->kv_lora_rank);
+    layout_inner_norm(l, m, P_KV_A_NORM, ROLE_KV_A_NORM, SHAPE_KV_A, v->kv_lora_rank);
     layout_linear(
         l, m,
         (struct layout_row){P_KV_B, ROLE_KV_B, PART_WEIGHT, SHAPE_W_KV_B, wide, v->kv_lora_rank},
@@ -81,15 +75,12 @@ void layout_attention(struct layout *l, const struct model *m)
                       some ? SHAPE_B_KV : 0);
     }
     if (m->features & HAS_WIDE_NORM) {
-        bool full = m->c.lora_rank == 0;
-        layout_block(l, full,
-                     (struct layout_row){P_Q_NORM, ROLE_Q_NORM, PART_WEIGHT, SHAPE_B_Q, q, 0});
-        layout_block(l, full,
-                     (struct layout_row){P_K_NORM, ROLE_K_NORM, PART_WEIGHT, SHAPE_B_KV, k, 0});
+        layout_inner_norm(l, m, P_Q_NORM, ROLE_Q_NORM, SHAPE_B_Q, q);
+        layout_inner_norm(l, m, P_K_NORM, ROLE_K_NORM, SHAPE_B_KV, k);
     }
     if (m->features & HAS_HEAD_NORM) {
-        layout_head_norm(l, m, P_Q_NORM, ROLE_Q_NORM);
-        layout_head_norm(l, m, P_K_NORM, ROLE_K_NORM);
+        layout_inner_norm(l, m, P_Q_NORM, ROLE_Q_NORM, SHAPE_HEAD, m->c.head_dim);
+        layout_inner_norm(l, m, P_K_NORM, ROLE_K_NORM, SHAPE_HEAD, m->c.head_dim);
     }
     bool sinks = m->features & HAS_SINKS;
     bool output = m->c.attention_bias && !(m->features & HAS_BARE_OUTPUT);

@@ -80,7 +80,7 @@ static uint64_t live_between(const struct engine *e)
 {
     uint64_t kept = e->model.c.eval_accumulation_steps, before = kept ? kept - 1 : 0;
     const struct engine_between *b = &e->between;
-    uint64_t forward = size_mul(before + (before > 1), b->gathered) + b->rise;
+    uint64_t forward = size_add(size_mul(before + (before > 1), b->gathered), b->rise);
     uint64_t joined = before                    ? size_mul(2 * before + 2, b->gathered)
                       : b->gathered > b->logits ? b->gathered + b->logits
                                                 : 0;
@@ -118,5 +118,6 @@ uint64_t live_peak(const struct engine *e)
         return peak;
     live = live_iteration(e, live, true, &peak);
     live = live_iteration(e, live, false, &peak);
-    return engine_evaluates_between(&e->model) ? size_max(peak, live + live_between(e)) : peak;
+    return engine_evaluates_between(&e->model) ? size_max(peak, size_add(live, live_between(e)))
+                                               : peak;
 }

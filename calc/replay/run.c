@@ -160,7 +160,8 @@ static int run_replay(struct vram *v, struct engine *e, const struct run_way *wa
                        e->model.c.mode == MODE_REFERENCE ? 2 * run_round(&e->model.c) : 0);
     if (rc == VRAM_OK && way->enough && e->allocator.stats.reserved.peak >= way->enough)
         rc = VRAM_ENOFIT;
-    if (rc == VRAM_EOVERFLOW)
+    bool endless = rc == VRAM_ENOFIT && e->allocator.stats.ooms && !e->room;
+    if (rc == VRAM_EOVERFLOW || endless)
         return err_set(&v->err, MESSAGE_sum_too_large, NO_POS, NO_FIELD, NO_ARGS);
     return rc == VRAM_OK || rc == VRAM_ENOFIT ? rc : handle_failed(v, rc);
 }

@@ -45,6 +45,8 @@ static void test_overflow(void **state)
     refuse("n_layer=2000 n_embd=1048576 n_head=1", VRAM_EOVERFLOW, "2^53");
     refuse("n_layer=2000 batch_size=1048576 block_size=8192 n_embd=4096 n_head=32", VRAM_EOVERFLOW,
            "2^53");
+    refuse("framework=transformers eval_batch_size=1000 eval_accumulation_steps=65535",
+           VRAM_EOVERFLOW, "2^53");
 }
 
 static void test_fields(void **state)

@@ -259,6 +259,43 @@ static void test_every_preset_runs(void **state)
     close_vram(v, &h);
 }
 
+// The first preset of a family, of three layers; false: no preset is of it.
+static bool set_family(vram *v, const char *family)
+{
+    const struct vram_preset *p;
+    char wanted[40];
+    snprintf(wanted, sizeof wanted, "family=%s ", family);
+    for (size_t i = 0; (p = vram_preset_at(i)) != NULL; i++)
+        if (strstr(p->fields, wanted))
+            return vram_set(v, "preset", p->name) == VRAM_OK &&
+                   vram_set(v, "n_layer", "3") == VRAM_OK;
+    return false;
+}
+
+// A run that is refused is so with a sentence about it, whatever is chosen for whichever family.
+static void test_no_choice_is_a_fault(void **state)
+{
+    (void)state;
+    struct heap h = {0};
+    const struct vram_field *f, *family = vram_field_find("family");
+    size_t runs = 0;
+    vram *v = open_vram(&h);
+    for (size_t i = 0; family->values[i]; i++)
+        for (size_t j = 0; (f = vram_field_at(j)) != NULL; j++)
+            for (size_t k = 0; f->type == VRAM_TYPE_ENUM && f != family && f->values[k]; k++) {
+                vram_clear(v);
+                if (!set_family(v, family->values[i]) || vram_set(v, f->key, f->values[k]))
+                    continue;
+                runs++;
+                const struct vram_message *m = vram_error(v);
+                if (vram_run(v) != VRAM_OK && (!m->text[0] || !strcmp(m->id, "played_wrongly")))
+                    fail_msg("family=%s %s=%s: '%s'", family->values[i], f->key, f->values[k],
+                             m->text);
+            }
+    assert_true(runs > 3000);
+    close_vram(v, &h);
+}
+
 // A preset leaves nothing of an earlier one behind.
 static void test_presets_replace_the_model(void **state)
 {
@@ -297,6 +334,7 @@ int main(void)
         cmocka_unit_test(test_ids_name_presets),
         cmocka_unit_test(test_presets_are_set_by_ids),
         cmocka_unit_test(test_every_preset_runs),
+        cmocka_unit_test(test_no_choice_is_a_fault),
         cmocka_unit_test(test_presets_replace_the_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -124,6 +124,19 @@ size_t str_search(str s, str needle)
     return s.len;
 }
 
+bool str_has(str s, str needle)
+{
+    return str_search(s, needle) < s.len;
+}
+
+bool str_has_one(str s, const str *needles, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (str_has(s, needles[i]))
+            return true;
+    return false;
+}
+
 bool str_cut(str *rest, char sep, str *part)
 {
     if (!rest->ptr)

@@ -31,6 +31,8 @@ bool str_ends(str s, str suffix);
 size_t str_find(str s, char c);
 size_t str_rfind(str s, char c);
 size_t str_search(str s, str needle);
+bool str_has(str s, str needle);
+bool str_has_one(str s, const str *needles, size_t count);
 // Takes the part of *rest before the first sep, and moves *rest behind it. False when *rest is
 // spent.
 bool str_cut(str *rest, char sep, str *part);

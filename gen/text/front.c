@@ -284,7 +284,7 @@ static bool find_block(str text, str *mark, size_t *from, size_t *to, size_t *bo
     if (find_close(text, *from, *mark, false, to, body))
         return true;
     str_line(&rest, &line);  // "title: x" is no text above a line that makes it a heading
-    return str_search(line, STR(": ")) < line.len && find_close(text, *from, *mark, true, to, body);
+    return str_has(line, STR(": ")) && find_close(text, *from, *mark, true, to, body);
 }
 
 // {"title": "..."} at the head of a file, as Hugo has it: YAML reads it, too. The end of the

@@ -144,7 +144,7 @@ static bool read_container(struct md *r, str s, struct md_admonition *m)
     if (!type.len || (s.len && !is_space(s.ptr[0]) && s.ptr[0] != '[' && s.ptr[0] != '{'))
         return false;
     m->bare = !md_admonition_alert(m, type) && !m->folds;
-    m->open = m->folds && str_search(s, STR("open}")) < s.len;
+    m->open = m->folds && str_has(s, STR("open}"));
     title = container_title(s);
     m->title = title.len ? arena_c(r->a, title) : NULL;
     return true;

@@ -43,7 +43,7 @@ static bool takes_attributes(struct md *r, cmark_node *n)
 // kramdown's list that becomes the page's contents: "* TOC" and {:toc}.
 static bool is_contents(str attributes)
 {
-    return str_search(attributes, STR(":toc")) < attributes.len;
+    return str_has(attributes, STR(":toc"));
 }
 
 static cmark_node *list_of(cmark_node *n)

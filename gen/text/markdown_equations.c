@@ -51,7 +51,7 @@ static void note_label(struct equations *q, str label, str tag)
 
 static bool holds(str s, str word)
 {
-    return str_search(s, word) < s.len;
+    return str_has(s, word);
 }
 
 // A row; counted: of a numbered environment.

@@ -384,19 +384,18 @@ str md_foreign_hide(struct md *r, str body)
     unsigned on = r->o->foreign;
     unsigned hides = MD_FOREIGN_BRACES | MD_FOREIGN_JSX | MD_FOREIGN_ATTRIBUTES | MD_FOREIGN_EMOJI |
                      MD_FOREIGN_HTML | MD_FOREIGN_WIKI;
-    bool abbreviations = r->o->extensions & MD_ABBREVIATIONS && !r->o->plain &&
-                         str_search(body, STR("*[")) < body.len;
+    bool abbreviations =
+        r->o->extensions & MD_ABBREVIATIONS && !r->o->plain && str_has(body, STR("*["));
     if (!(on & hides) && !abbreviations)
         return body;
     bool braces = str_find(body, '{') < body.len && on & (MD_FOREIGN_BRACES | MD_FOREIGN_JSX),
          tags = on & MD_FOREIGN_JSX &&
-                (str_find(body, '<') < body.len || str_search(body, STR("import ")) < body.len),
-         elements = (on & MD_FOREIGN_ATTRIBUTES && str_search(body, STR(" markdown")) < body.len) ||
-                    (on & MD_FOREIGN_HTML && str_search(body, STR("</")) < body.len);
-    bool contents = on & MD_FOREIGN_BRACES && (str_search(body, STR("[TOC]")) < body.len ||
-                                               str_search(body, STR("[[")) < body.len);
-    bool wiki = on & MD_FOREIGN_WIKI &&
-                (str_search(body, STR("[[")) < body.len || str_search(body, STR("%%")) < body.len);
+                (str_find(body, '<') < body.len || str_has(body, STR("import "))),
+         elements = (on & MD_FOREIGN_ATTRIBUTES && str_has(body, STR(" markdown"))) ||
+                    (on & MD_FOREIGN_HTML && str_has(body, STR("</")));
+    bool contents =
+        on & MD_FOREIGN_BRACES && (str_has(body, STR("[TOC]")) || str_has(body, STR("[[")));
+    bool wiki = on & MD_FOREIGN_WIKI && (str_has(body, STR("[[")) || str_has(body, STR("%%")));
     bool emoji = on & MD_FOREIGN_EMOJI && has_emoji(body);
     if (!emoji)
         on &= ~(unsigned)MD_FOREIGN_EMOJI;

@@ -74,7 +74,7 @@ size_t md_hide_import(struct hiding *h, size_t at)
     bool import = str_starts(line, STR("import ")), export = str_starts(line, STR("export "));
     bool type = str_starts(line, STR("import type"));
     if (import)
-        import = type || str_search(line, STR(" from ")) < line.len || strchr("{'\"", line.ptr[7]);
+        import = type || str_has(line, STR(" from ")) || strchr("{'\"", line.ptr[7]);
     static const char *const exports[] = {"export const ",    "export let ", "export default ",
                                           "export function ", "export {",    "export *"};
     bool declares = false;

@@ -298,7 +298,7 @@ void md_heading_leave(struct md *r, cmark_node *n)
 str md_html_unlinked(struct md *r, str html)
 {
     static const str mark = STR("<sup class=\"fnref\""), mark_end = STR("</sup>");
-    if (str_search(html, STR("<a ")) == html.len && str_search(html, mark) == html.len)
+    if (!str_has(html, STR("<a ")) && !str_has(html, mark))
         return arena_str(r->a, html);
     buf_clear(&r->scratch);
     while (html.len) {

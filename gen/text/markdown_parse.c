@@ -270,21 +270,20 @@ static void parse(struct md *r)
     if (r->own[2])
         md_elements_unwrap(r, r->root);
     if (r->hidden || r->o->foreign & MD_FOREIGN_LIQUID || r->own[0] ||
-        (r->o->foreign & MD_FOREIGN_SHORTCODES && str_search(body, STR("{{")) < body.len))
+        (r->o->foreign & MD_FOREIGN_SHORTCODES && str_has(body, STR("{{"))))
         md_foreign_show(r, r->root);
     unsigned kind = r->o->foreign & (MD_FOREIGN_BRACES | MD_FOREIGN_JSX);
-    bool colons = r->o->open_html && !kind && str_search(body, STR("{:")) < body.len;
+    bool colons = r->o->open_html && !kind && str_has(body, STR("{:"));
     if (colons || (r->o->foreign & MD_FOREIGN_ATTRIBUTES && str_find(body, '{') < body.len))
         md_attributes_apply(r, r->root);
     md_strong_repair(r, r->root);
-    if (r->o->extensions & MD_DEFINITIONS && !r->o->plain &&
-        str_search(body, STR("\n:")) < body.len)
+    if (r->o->extensions & MD_DEFINITIONS && !r->o->plain && str_has(body, STR("\n:")))
         md_definitions_make(r, r->root);
     if (r->o->foreign & MD_FOREIGN_RULES)
         md_rules_make(r, r->root);
     if (r->o->foreign & MD_FOREIGN_WIKI)
         md_wiki_apply(r, r->root);
-    if (r->o->open_html && str_search(body, STR("> [!")) < body.len)
+    if (r->o->open_html && str_has(body, STR("> [!")))
         md_callouts_make(r, r->root);
     md_abbreviations_apply(r, r->root);
     prepare(r);

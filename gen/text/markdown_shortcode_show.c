@@ -163,7 +163,7 @@ bool md_shortcode_show(struct showing *s, cmark_node *place, str tag)
 void md_raw_lines_drop(cmark_node *n)
 {
     str rest = md_literal(n), line;
-    if (str_search(rest, STR("raw")) == rest.len)
+    if (!str_has(rest, STR("raw")))
         return;
     buf b = BUF_INIT;
     while (str_line(&rest, &line)) {
@@ -182,7 +182,7 @@ void md_raw_lines_drop(cmark_node *n)
 void md_shortcode_unescape(struct md *r, cmark_node *n)
 {
     str rest = md_literal(n);
-    if (str_search(rest, STR("/*")) == rest.len || str_search(rest, STR("{{")) == rest.len)
+    if (!str_has(rest, STR("/*")) || !str_has(rest, STR("{{")))
         return;
     buf b = BUF_INIT;
     while (rest.len) {

@@ -192,7 +192,7 @@ static void pair(struct md *r, cmark_node *parent)
 static bool may_need(str body)
 {
     size_t i = 0;
-    if (str_search(body, STR("**")) == body.len)
+    if (!str_has(body, STR("**")))
         return false;
     for (bytes16 v; i + sizeof v <= body.len; i += sizeof v) {
         v = bytes16_at(body.ptr + i);

@@ -130,7 +130,7 @@ static void add_definitions(buf *out, str text)
 {
     str line;
     while (str_line(&text, &line))
-        if (str_starts(str_trim(line), STR("[")) && str_search(line, STR("]:")) < line.len) {
+        if (str_starts(str_trim(line), STR("[")) && str_has(line, STR("]:"))) {
             buf_char(out, '\n');
             buf_str(out, line);
             buf_char(out, '\n');

@@ -23,7 +23,7 @@ void script_shorten(str js, buf *out)
     }
     while (str_cut(&js, '\n', &line)) {
         line = str_trim(line);
-        bool ends = str_search(line, STR("*/")) < line.len;  // a comment that began above
+        bool ends = str_has(line, STR("*/"));  // a comment that began above
         if (!line.len || (str_starts(line, STR("//")) && !ends))
             continue;
         buf_str(out, line);

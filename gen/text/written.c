@@ -55,7 +55,7 @@ static void count(struct letters *n, uint32_t c, str bytes)
     n->of[i]++;
     for (size_t k = 0; k < MARK_COUNT; k++)
         if (marks[k].script == i)
-            n->marked[k] += str_search(marks[k].letters, bytes) < marks[k].letters.len;
+            n->marked[k] += str_has(marks[k].letters, bytes);
 }
 
 // Behind what no reader reads in a line: `code`, <a tag>, (an address) of a link. 0 for anything

@@ -52,6 +52,10 @@ static void searches_answer_the_length_when_absent(void **state)
     assert_int_equal(str_search(s, STR("c/")), 5);
     assert_int_equal(str_search(STR_NONE, STR("a")), 0);
     assert_int_equal(str_search(STR_NONE, STR("a short needle")), 0);
+    static const str needles[] = {STR("x"), STR("b/"), STR("y")};
+    assert_true(str_has(s, STR("c")) && !str_has(s, STR("c/")) && !str_has(STR_NONE, STR("a")));
+    assert_true(str_has_one(s, needles, 2) && !str_has_one(s, needles, 1) &&
+                !str_has_one(s, needles + 2, 1));
     assert_true(str_starts(s, STR("a/")) && str_ends(s, STR("/c")) &&
                 !str_ends(STR("c"), STR("/c")));
 }

@@ -180,7 +180,7 @@ static str pair_value(const struct front *f, const char *key)
 static bool says_never(const struct front *f, const char *key)
 {
     str value = pair_value(f, key);
-    return str_search(value, STR("render: never")) < value.len;
+    return str_has(value, STR("render: never"));
 }
 
 // Hugo's pages that are there for others only: their own front matter says so, or that of a folder
@@ -194,7 +194,7 @@ static void note_never(struct placing *w, struct page *p, const struct front *f)
         map_put(&w->never, &w->site->arena, folder, NULL);
     if (says_never(f, "build") || says_never(f, "_build"))
         p->left_out = LEFT_NEVER;
-    else if (str_search(pair_value(f, "build"), STR("render: always")) < pair_value(f, "build").len)
+    else if (str_has(pair_value(f, "build"), STR("render: always")))
         p->rendered_always = true;
 }
 

@@ -89,8 +89,7 @@ static bool put_braces(const struct site *site, str inside, buf *out)
         return false;
     str path = argument(inside, STR_NONE);
     // Source: Jekyll::Filters::URLFilters#compute_relative_url, which absolute_url calls.
-    bool from_top = str_search(inside, STR("relative_url")) < inside.len ||
-                    str_search(inside, STR("absolute_url")) < inside.len;
+    bool from_top = str_has(inside, STR("relative_url")) || str_has(inside, STR("absolute_url"));
     if (from_top && path.len && path.ptr[0] != '/')
         buf_char(out, '/');
     buf_str(out, path);
@@ -125,7 +124,7 @@ str tree_destination(const struct site *site, str destination, bool *unread, are
 {
     *unread = false;
     // std::mem::swap of a specification: its preprocessor asks the library's documentation.
-    if (site->tree->rules && str_search(destination, STR("::")) < destination.len)
+    if (site->tree->rules && str_has(destination, STR("::")))
         return arena_join(a, STR("https://doc.rust-lang.org/std/?search="), destination, STR_NONE);
     const str *page = map_get(&site->tree->rule_files, destination);
     if (page)

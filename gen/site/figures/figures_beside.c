@@ -41,8 +41,7 @@ static str path_beside(lua_State *L, str name)
     struct figures *f = figures_of(L);
     str path = STR_NONE;
     bool plain = str_find(name, '/') == name.len;
-    bool shared = plain ? str_ends(name, STR(".lua"))
-                        : str_search(f->text, path_folder_slash(name)) < f->text.len;
+    bool shared = plain ? str_ends(name, STR(".lua")) : str_has(f->text, path_folder_slash(name));
     bool there =
         name.len &&
         ((plain && find_in(f, &f->arena, f->module_folder, name, &path)) ||

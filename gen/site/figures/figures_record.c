@@ -29,7 +29,7 @@ static bool query_holds(lua_State *L, const struct measurement *r, const struct 
         return same_value(L, -1, rjson_get(result, "engine"));
     if (strcmp(key, "device") == 0) {
         str wanted = lua_type(L, -1) == LUA_TSTRING ? str_c(lua_tostring(L, -1)) : STR("");
-        return wanted.len && str_search(r->device, wanted) < r->device.len;
+        return wanted.len && str_has(r->device, wanted);
     }
     return same_value(L, -1, rjson_get(rjson_get(result, "config"), key));
 }

@@ -68,8 +68,8 @@ static bool is_formula(str text)
 {
     static const char *const operators[] = {" * ", " / ", " + ", " - "};
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
-        if (str_search(text, str_c(operators[i])) < text.len)
-            return str_search(text, STR("://")) == text.len;
+        if (str_has(text, str_c(operators[i])))
+            return !str_has(text, STR("://"));
     return false;
 }
 

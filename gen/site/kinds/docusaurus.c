@@ -204,7 +204,7 @@ static void read_item(struct tree *t, str folder, const struct yaml_node *n, uin
     } else if (id.len && t->root_count) {
         kind_nav_address(t, depth, label,
                          kind_join(t, t->roots[0].prefix, id));  // "id:" of the front matter
-    } else if (href.len && str_search(href, STR("://")) < href.len) {
+    } else if (href.len && str_has(href, STR("://"))) {
         kind_nav(t, depth, label, STR_NONE, href);
     } else if (n->kind == YAML_MAP && !type.len && !id.len) {
         read_items(t, folder, n, depth);
@@ -287,7 +287,7 @@ void docusaurus_read(struct tree *t)
     t->title = kind_script_text(&js, "title");
     t->description = kind_script_text(&js, "tagline");
     kind_site(t, kind_script_top(&js, "url"), kind_script_top(&js, "baseUrl"));
-    t->math = str_search(t->config, STR("remark-math")) < t->config.len;
+    t->math = str_has(t->config, STR("remark-math"));
     t->emoji = !str_eq(kind_script_text(&js, "emoji"), STR("false"));
     kind_explain(t, "the configuration is a program and was not run: title, url, baseUrl, i18n, "
                     "presets and plugins were read as literals");

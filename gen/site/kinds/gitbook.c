@@ -46,7 +46,7 @@ static bool is_language(struct tree *t, str root, str langs, str name)
     bool listed =
         kind_is_tag(name) && kind_has(t, kind_join(t, kind_join(t, root, name), STR("SUMMARY.md")));
     for (size_t i = 0; i < sizeof tails / sizeof *tails && !listed; i++)
-        listed = str_search(langs, arena_join(t->a, STR("]("), name, str_c(tails[i]))) < langs.len;
+        listed = str_has(langs, arena_join(t->a, STR("]("), name, str_c(tails[i])));
     return listed;
 }
 

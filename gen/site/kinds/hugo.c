@@ -328,10 +328,7 @@ static bool is_reader(str text)
 {
     static const str marks[] = {STR("readFile"), STR("os.ReadFile"), STR("resources.Get"),
                                 STR("partial \"include"), STR("RenderShortcodes")};
-    bool found = false;
-    for (size_t i = 0; i < sizeof marks / sizeof *marks && !found; i++)
-        found = str_search(text, marks[i]) < text.len;
-    return found && str_search(text, STR(".Get ")) < text.len;
+    return str_has_one(text, marks, sizeof marks / sizeof *marks) && str_has(text, STR(".Get "));
 }
 
 // Those of the tree, and three of modules that are no part of it, where the tree has none of the

@@ -128,16 +128,13 @@ static bool turns_dollars_on(str text)
     static const str marks[] = {STR("['$'"),      STR("[ '$'"),     STR("[\"$\""),
                                 STR("[ \"$\""),   STR("left: '$'"), STR("left: \"$\""),
                                 STR("left:\"$\"")};
-    bool found = false;
-    for (size_t i = 0; i < sizeof marks / sizeof *marks && !found; i++)
-        found = str_search(text, marks[i]) < text.len;
-    return found;
+    return str_has_one(text, marks, sizeof marks / sizeof *marks);
 }
 
 static bool is_template(str name)
 {
     bool script = str_ends(name, STR(".js")) &&
-                  (str_search(name, STR("math")) < name.len || str_starts(name, STR("katex")));
+                  (str_has(name, STR("math")) || str_starts(name, STR("katex")));
     return script || str_ends(name, STR(".html")) || str_ends(name, STR(".liquid"));
 }
 
@@ -229,8 +226,7 @@ static void read_values(struct tree *t, const struct yaml_node *config)
     str folder = kind_text(config, "data_dir");
     t->values_are = VALUES_LIQUID;
     str pictures = kind_path(t, STR("_includes/image.html"));
-    t->own_images = kind_has(t, pictures) && str_search(kind_file(t, pictures), STR("images/{{")) ==
-                                                 kind_file(t, pictures).len;
+    t->own_images = kind_has(t, pictures) && !str_has(kind_file(t, pictures), STR("images/{{"));
     t->data_folder = kind_path(t, folder.len ? folder : STR("_data"));
 }
 

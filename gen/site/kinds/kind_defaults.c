@@ -49,7 +49,7 @@ void kind_defaults(struct tree *t, const struct yaml_node *defaults)
 static str type_of(const struct tree *t, str path)
 {
     const struct tree_root *r = tree_root_of(t, path);
-    if (str_starts(path, STR("_posts/")) || str_search(path, STR("/_posts/")) < path.len)
+    if (str_starts(path, STR("_posts/")) || str_has(path, STR("/_posts/")))
         return STR("posts");
     if (!r || !r->collection)
         return STR("pages");

@@ -8,7 +8,7 @@ enum { MAX_REDIRECTS = 10000 };
 
 static bool is_outside(str address)
 {
-    return str_search(address, STR("://")) < address.len;
+    return str_has(address, STR("://"));
 }
 
 static bool is_plain(str address)

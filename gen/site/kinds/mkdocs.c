@@ -59,7 +59,7 @@ static void read_nav(const struct nav *nav, const struct yaml_node *n, str title
     } else if (str_ends(n->text, STR("/")) &&
                kind_has_folder(t, kind_join(t, nav->docs, n->text))) {
         read_folder(nav, title, n->text, depth);
-    } else if (str_search(n->text, STR("://")) < n->text.len) {
+    } else if (str_has(n->text, STR("://"))) {
         kind_nav(t, depth, title.len ? title : n->text, STR_NONE, n->text);
     }
 }
@@ -182,7 +182,7 @@ static void read_include_folder(struct tree *t, str docs, str path)
     else
         path = kind_path(t, path);
     if (docs.len && str_starts(path, arena_join(t->a, docs, STR("/."), STR_NONE)) &&
-        str_search(path, STR("/.git")) == path.len)
+        !str_has(path, STR("/.git")))
         t->open_folder = path;
     kind_include(t, path);
 }

@@ -34,7 +34,7 @@ static void read_items(struct tree *t, str folder, const struct yaml_node *list,
             link = kind_text(n, "link");
         str directory = kind_text(n, "autogenerate.directory");
         read_translations(t, label, kind_get(n, "translations"));
-        bool outside = str_search(link, STR("://")) < link.len;
+        bool outside = str_has(link, STR("://"));
         str file = slug.len               ? file_of(t, folder, slug)
                    : link.len && !outside ? file_of(t, folder, link)
                                           : STR_NONE;
@@ -108,7 +108,7 @@ void starlight_read(struct tree *t)
     kind_redirects(t, js_value(&js, STR("redirects")));
     t->title = kind_script_text(&js, "title");
     t->description = kind_script_text(&js, "description");
-    t->math = str_search(t->config, STR("remark-math")) < t->config.len;
+    t->math = str_has(t->config, STR("remark-math"));
     kind_site(t, kind_script_top(&js, "site"), kind_script_top(&js, "base"));
     kind_explain(t, "the configuration is a program and was not run: site, base, title, locales "
                     "and sidebar were read as literals");

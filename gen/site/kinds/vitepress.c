@@ -52,7 +52,7 @@ static void read_items(struct tree *t, str folder, str base, const struct yaml_n
     for (size_t i = 0; list && list->kind == YAML_LIST && i < list->count && depth < 8; i++) {
         struct line x = line_of(list->items[i]);
         str link = x.link, own = x.base.len ? x.base : base;
-        bool outside = str_search(link, STR("://")) < link.len,
+        bool outside = str_has(link, STR("://")),
              address = list->items[i]->kind != YAML_MAP && !x.items;
         str path = link.len || address
                        ? arena_join(t->a, own, str_starts(link, STR("/")) ? link : STR("/"),
@@ -163,8 +163,7 @@ static void read_named(struct tree *t, str src)
             known = str_eq(t->roots[k].folder, folder);
         str key = arena_join(t->a, names[i], STR("':"), STR_NONE),
             quoted = arena_join(t->a, names[i], STR("\":"), STR_NONE);
-        if (!known && (str_search(t->config, key) < t->config.len ||
-                       str_search(t->config, quoted) < t->config.len))
+        if (!known && (str_has(t->config, key) || str_has(t->config, quoted)))
             kind_root(t, folder, names[i], STR_NONE, names[i]);
     }
 }
@@ -248,7 +247,7 @@ void vitepress_read(struct tree *t)
     kind_static(t, kind_path(t, STR(".vuepress/public")));
     t->title = kind_script_text(&js, "title");
     t->description = kind_script_text(&js, "description");
-    t->math = str_search(t->config, STR("math: true")) < t->config.len;
+    t->math = str_has(t->config, STR("math: true"));
     kind_site(t, STR_NONE, kind_script_top(&js, "base"));
     kind_explain(t, "the configuration is a program and was not run: srcDir, srcExclude, base, "
                     "lang, locales, rewrites and sidebar "

@@ -277,8 +277,7 @@ static str title_id(struct page_work *h, str text, size_t from)
 // Anchors of what is not read are not known: links to any are taken for right.
 static bool may_have_more(const struct page_work *h, str text)
 {
-    return h->out->md.unread ||
-           (h->r->site->tree->hooks && str_search(text, STR("<!--")) < text.len);
+    return h->out->md.unread || (h->r->site->tree->hooks && str_has(text, STR("<!--")));
 }
 
 // Whether this page's blocks are compared with those of another.

@@ -95,12 +95,8 @@ bool hero_may(const struct tree *t, str text)
 {
     static const str marks[] = {STR("\nhero:"), STR("\nheroText:"), STR("\nhome:"),
                                 STR("\nlayout: home")};
-    bool found = false;
-    if (!(t->kind->flags & KIND_HERO) || !str_starts(text, STR("---")))
-        return false;
-    for (size_t i = 0; i < sizeof marks / sizeof *marks && !found; i++)
-        found = str_search(text, marks[i]) < text.len;
-    return found;
+    return t->kind->flags & KIND_HERO && str_starts(text, STR("---")) &&
+           str_has_one(text, marks, sizeof marks / sizeof *marks);
 }
 
 // The name of the page, where it has no title: the hero's, or the site's.

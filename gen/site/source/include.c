@@ -70,7 +70,7 @@ static bool is_hidden(const struct tree *t, str path)
     str open = t->open_folder;
     if (open.len && str_starts(path, open) && path.len > open.len && path.ptr[open.len] == '/')
         path = str_slice(path, open.len + 1, path.len);
-    return path.len && (path.ptr[0] == '.' || str_search(path, STR("/.")) < path.len);
+    return path.len && (path.ptr[0] == '.' || str_has(path, STR("/.")));
 }
 
 static const char *read_now(struct including *g, str path, struct include_source *out)
@@ -130,7 +130,7 @@ const char *include_find_file(struct including *g, const struct include_source *
 {
     const struct tree *t = g->tree;
     const char *why = missing;
-    if (str_search(path, STR("://")) < path.len)
+    if (str_has(path, STR("://")))
         return "which is an address: nothing is fetched";
     if (t->includes == INCLUDE_HUGO)
         return include_read_file(g, path, out);
@@ -410,39 +410,48 @@ static void put_rules(struct including *g, const struct include_source *s)
     }
 }
 
-// Whether a text may name a file, in the way that the tree includes them.
-static bool may_include(const struct site *site, str text)
+static bool has_mark(const struct tree *tree, str text)
 {
-    static const str parts[] = {STR(".mdx\""), STR(".mdx'"),    STR(".md\""),
+    static const str marks[][4] = {
+        [INCLUDE_SNIPPETS] = {STR("8<-")},
+        [INCLUDE_MDBOOK] = {STR("{{#")},
+        [INCLUDE_VITEPRESS] = {STR("@include:"), STR("<<< "), STR("!!!include("), STR("@[code")},
+        [INCLUDE_GITBOOK] = {STR("include")},
+        [INCLUDE_MDX] = {STR("<Code")},
+        [INCLUDE_KRAMDOWN] = {STR("|"), STR("{% include")},
+    };
+    size_t count = 0;
+    while (count < 4 && marks[tree->includes][count].len)
+        count++;
+    return str_has_one(text, marks[tree->includes], count);
+}
+
+static bool imports(const struct tree *tree, str text)
+{
+    static const str files[] = {STR(".mdx\""), STR(".mdx'"),    STR(".md\""),
                                 STR(".md'"),   STR(".astro\""), STR(".astro'")};
-    static const str marks[] = {
-        [INCLUDE_SNIPPETS] = STR("8<-"),        [INCLUDE_MDBOOK] = STR("{{#"),
-        [INCLUDE_VITEPRESS] = STR("@include:"), [INCLUDE_GITBOOK] = STR("include"),
-        [INCLUDE_MDX] = STR("<Code"),           [INCLUDE_KRAMDOWN] = STR("|")};
-    enum tree_includes how = site->tree->includes;
-    if (how == INCLUDE_HUGO)
-        return hero_may(site->tree, text) || include_may_shortcode(site->tree, text);
-    if (hero_may(site->tree, text) || include_may_name(site->tree, text))
+    return tree->includes == INCLUDE_MDX && str_has(text, STR("import ")) &&
+           str_has_one(text, files, sizeof files / sizeof *files);
+}
+
+// Whether a text may name a file, in the way that the tree includes them.
+static bool may_include(const struct tree *tree, str text)
+{
+    if (hero_may(tree, text))
         return true;
-    if (how == INCLUDE_NOTHING)
-        return false;
-    for (size_t i = 0; how == INCLUDE_MDX && i < sizeof parts / sizeof *parts &&
-                       str_search(text, STR("import ")) < text.len;
-         i++)
-        if (str_search(text, parts[i]) < text.len)
-            return true;
-    return site->tree->appended_count || site->tree->rules || site->tree->texts.count ||
-           str_search(text, marks[how]) < text.len ||
-           (how == INCLUDE_KRAMDOWN && str_search(text, STR("{% include")) < text.len) ||
-           (how == INCLUDE_VITEPRESS && (str_search(text, STR("<<< ")) < text.len ||
-                                         str_search(text, STR("!!!include(")) < text.len ||
-                                         str_search(text, STR("@[code")) < text.len));
+    if (tree->includes == INCLUDE_HUGO)
+        return include_may_shortcode(tree, text);
+    if (include_may_name(tree, text))
+        return true;
+    bool by_settings = tree->appended_count || tree->rules || tree->texts.count;
+    return tree->includes != INCLUDE_NOTHING &&
+           (by_settings || has_mark(tree, text) || imports(tree, text));
 }
 
 void include_text(const struct site *site, str source, str own, arena *a, struct diag *d,
                   struct included *out)
 {
-    *out = (struct included){.own = own, .text = own, .may = may_include(site, own)};
+    *out = (struct included){.own = own, .text = own, .may = may_include(site->tree, own)};
     if (!out->may)
         return;
     struct include_source s = {source, site_path(site, source, a), arena_str(a, own)};

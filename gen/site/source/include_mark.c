@@ -270,7 +270,7 @@ bool include_section(enum tree_includes how, str line, bool *begins, str *name)
                  [INCLUDE_MDBOOK] = {STR("ANCHOR:"), STR("ANCHOR_END:")},
                  [INCLUDE_VITEPRESS] = {STR("#region "), STR("#endregion")}};
     if (how >= INCLUDE_GITBOOK || how == INCLUDE_NOTHING ||
-        (how == INCLUDE_SNIPPETS && str_search(line, STR("8<-")) == line.len))
+        (how == INCLUDE_SNIPPETS && !str_has(line, STR("8<-"))))
         return false;
     *begins = name_behind(line, marks[how].begin, name);
     if (!*begins && !name_behind(line, marks[how].end, name))

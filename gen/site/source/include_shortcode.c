@@ -100,8 +100,7 @@ bool include_next_shortcode(struct including *g, const struct include_source *s,
                                         &end) ||
             !map_has(&g->tree->readers, name))
             continue;
-        bool code = str_search(rest, STR("code=\"true\"")) < rest.len,
-             heads = str_search(rest, STR("header=")) < rest.len;
+        bool code = str_has(rest, STR("code=\"true\"")), heads = str_has(rest, STR("header="));
         str path = path_of(argument);
         bool page = str_ends(path, STR(".md")) || str_ends(path, STR(".markdown"));
         if (heads || (!page && !code) || !find_file(g, s, path, &found))

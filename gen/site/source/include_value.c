@@ -13,7 +13,7 @@ enum { LONGEST_TAG = 400, DEEPEST_DATA = 4 };
 
 bool include_may_name(const struct tree *t, str text)
 {
-    return t->values_are != VALUES_NOTHING && str_search(text, STR("{{")) < text.len;
+    return t->values_are != VALUES_NOTHING && str_has(text, STR("{{"));
 }
 
 static const struct yaml_node *parse(struct including *g, str text, size_t from, size_t to,

@@ -34,7 +34,7 @@ static bool first_heading(str text, size_t from, arena *a, str *title, size_t *b
     if (pandoc || (line.len > 2 && line.ptr[0] == '#' && strchr(" \t", line.ptr[1]))) {
         *title = md_words(str_slice(line, 2, line.len), text, a);
         *behind = text.len - rest.len;
-        return title->len > 0 && str_search(line, STR("{lua}")) == line.len;
+        return title->len > 0 && !str_has(line, STR("{lua}"));
     }
     str under, after = rest;
     if (line.ptr[0] == ' ' || !str_line(&after, &under) || str_trim(under).len == 0)
@@ -85,7 +85,7 @@ static bool only_heading(str text, size_t from, arena *a, str *title, size_t *be
         if (!str_line(&rest, &line))
             return false;
     size_t level = heading_level(line);
-    if (level < 2 || str_search(line, STR("{lua}")) < line.len)
+    if (level < 2 || str_has(line, STR("{lua}")))
         return false;
     *title = md_words(str_slice(line, level + 1, line.len), text, a);
     *behind = text.len - rest.len;
@@ -260,7 +260,7 @@ static bool may_be_guessed(const struct site *site, const struct page *p)
 // google/docsy, layouts/blog/content.html, ".Params.author ... markdownify".
 static str without_links(str s, arena *a)
 {
-    if (str_search(s, STR("](")) == s.len)
+    if (!str_has(s, STR("](")))
         return s;
     buf b = BUF_INIT;
     while (s.len) {

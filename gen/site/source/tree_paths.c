@@ -215,8 +215,7 @@ void tree_front(const struct site *site, struct page *p, const struct front *f, 
     static const char *const addresses[] = {"permalink", "url"};
     if (!(site->tree->kind->flags & KIND_FOREIGN))
         return;
-    if (has_posts(site) && p->date.len &&
-        str_search(pattern_of(site, p), STR(":categories")) < pattern_of(site, p).len)
+    if (has_posts(site) && p->date.len && str_has(pattern_of(site, p), STR(":categories")))
         p->categories = read_categories(f, a);
     if (has_posts(site) || site->tree->kind->flags & KIND_VAULT)
         read_redirects(p, f, a);
@@ -396,7 +395,7 @@ static str by_pattern(const struct site *site, const struct page *p, arena *a)
                       .collection = p->root->folder};
     if (!pattern.len || (has_posts(site) && !post && !collection && !given.len))
         return STR_NONE;  // a permalink of the whole is not that of pages
-    if (!x.date.len && str_search(pattern, STR(":year")) < pattern.len)
+    if (!x.date.len && str_has(pattern, STR(":year")))
         return STR_NONE;
     if (str_ends(x.folder, STR("_posts")))
         x.folder = str_slice(x.folder, 0, x.folder.len > 7 ? x.folder.len - 7 : 0);

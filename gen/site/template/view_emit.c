@@ -94,8 +94,7 @@ static bool is_html(struct view_value x)
 static const char *emit_literal(struct view *v, struct view_value x)
 {
     if (x.kind == VALUE_HTML || x.kind == VALUE_MADE) {
-        if (str_search(x.text, STR("</")) < x.text.len ||
-            str_search(x.text, STR("<!--")) < x.text.len)
+        if (str_has(x.text, STR("</")) || str_has(x.text, STR("<!--")))
             return "raw text in a script holds \"</\" or \"<!--\"";
         buf_str(v->out, x.text);
     } else if (x.kind == VALUE_TEXT || x.kind == VALUE_WORDS) {

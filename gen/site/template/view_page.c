@@ -151,7 +151,7 @@ static struct view_value date_of(struct view *v, const struct view_field *f)
 static struct view_value image_of(struct view *v, const struct view_field *f)
 {
     str url = *(const str *)member(v, f), base = v->site->settings.base_url;
-    if (!url.len || !base.len || str_search(url, STR("://")) < url.len)
+    if (!url.len || !base.len || str_has(url, STR("://")))
         return url_of(v, f);
     buf_clear(&v->scratch);
     buf_printf(&v->scratch, "%.*s/%.*s", STR_ARG(base), STR_ARG(url));
@@ -326,7 +326,7 @@ unsigned view_lists_named(str text)
     unsigned lists = 0;
     for (size_t i = 0; i < FIELD_COUNT; i++)
         if (fields[i].list != NO_LIST && !(lists & VIEW_BIT(fields[i].list)) &&
-            str_search(text, str_c(fields[i].name)) < text.len)
+            str_has(text, str_c(fields[i].name)))
             lists |= VIEW_BIT(fields[i].list);
     return lists;
 }

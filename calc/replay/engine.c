@@ -257,7 +257,10 @@ static int engine_size(struct engine *e, bool play)
         if (!engine_uses(&e->model, i))
             continue;
         reel_aim(r, &e->model);
-        if (play || !reel_surely_fits(r, &e->sizes))
+        if (!play && reel_surely_fits(r, &e->sizes))
+            continue;
+        rc = MODEL_IS_WHOLE ? reel_unroll(r, &e->graph.spare) : VRAM_OK;
+        if (rc == VRAM_OK)
             rc = reel_fit(r, &e->sizes, &e->allocator.config);
     }
     return rc;

@@ -5,7 +5,6 @@
 
 #include "calc/base/size.h"
 #include "calc/trace/compiled.h"
-#include "calc/trace/layers_delta.h"
 
 void reel_init(struct reel *r, const struct vram_mem *mem)
 {
@@ -24,8 +23,10 @@ void reel_free(struct reel *r)
     mem_free(mem, r->changes, r->changes_cap * sizeof *r->changes);
     mem_free(mem, r->ends, r->ends_cap * sizeof *r->ends);
     mem_free(mem, r->earlier, r->earlier_cap * sizeof *r->earlier);
-    if (MODEL_IS_WHOLE)
+    if (MODEL_IS_WHOLE) {
         stretches_free(&r->stretches, mem);
+        mem_free(mem, r->loops, r->loops_cap * sizeof *r->loops);
+    }
     tape_free(&r->tape);
     reel_init(r, mem);
 }
@@ -73,28 +74,22 @@ static int reel_write(struct reel *r, struct graph *g, const struct model *m,
     r->saved_count = 0;
     r->failed = false;
     r->stack = stack;
-    graph_reset(g, m, MODEL_IS_WHOLE && g->few_turns ? &g->brief : &r->tape, stack);
+    graph_reset(g, m, &r->tape, stack);
     pass_write(g, &r->pass, reel_note_saved, r);
     return graph_ok(g) && !r->failed ? VRAM_OK : VRAM_ENOMEM;
 }
 
 #ifndef __wasm__
-// Turns of a loop beyond those that are recorded; 0: all are.
-static uint32_t reel_more_turns(const struct reel *r, const struct model *m)
-{
-    uint64_t turns = r->whole || m->c.offload_activations ? 0 : delta_chunk_count(m);
-    return turns > TAPE_TURNS + 1 ? (uint32_t)turns - TAPE_TURNS : 0;
-}
-
 static int reel_try(struct reel *r, struct graph *g, const struct model *m, struct tape_stack stack)
 {
     r->more_turns = reel_more_turns(r, m);
     g->few_turns = r->more_turns > 0;
     int rc = reel_write(r, g, m, stack);
-    if (rc != VRAM_OK || !g->few_turns || tape_unroll(&r->tape, &g->brief, r->more_turns))
-        return rc;
-    if (r->tape.failed)
+    r->brief = rc == VRAM_OK && g->few_turns && tape_has_turns(&r->tape);
+    if (rc != VRAM_OK || r->tape.failed)
         return VRAM_ENOMEM;
+    if (r->brief || !g->few_turns)
+        return rc;
     r->more_turns = 0;
     g->few_turns = false;
     return reel_write(r, g, m, stack);
@@ -131,33 +126,70 @@ static void reel_note_shapes(struct reel *r)
             r->shapes[s->shape] = true;
 }
 
-// The tape's allocations and frees without anything else.
+// Allocations and frees of some instructions, without anything else.
+static bool reel_condense_part(struct reel *r, uint32_t begin, uint32_t end)
+{
+    const struct tape *t = &r->tape;
+    uint32_t count = r->change_count;
+    bool ok = true;
+    for (uint32_t k = begin; k < end; k++) {
+        uint32_t kind = t->code[k] & 3;
+        if (kind >= TAPE_MOVE) {
+            k += kind == TAPE_MOVE;
+            continue;
+        }
+        const struct storage *s = &t->storages[t->code[k] >> 2];
+        if (kind == TAPE_FREE && s->earlier)  // a tensor, never a workspace
+            ok &= reel_note_earlier(r, k, count);
+        if (s->category != VRAM_CAT_WORKSPACE)
+            r->changes[count++] =
+                (uint16_t)((s->shape * DT_COUNT + s->dtype) * 2 + (kind == TAPE_FREE));
+    }
+    r->change_count = count;
+    return ok;
+}
+
+#ifndef __wasm__
+// The turns of a segment that stand for more, and what lies before each. *begin: of what is left.
+static bool reel_condense_turns(struct reel *r, const struct tape_segment *s, uint32_t *begin)
+{
+    const struct tape *t = &r->tape;
+    bool ok = reel_grow(r, &r->loops, &r->loops_cap, t->turn_count, sizeof *r->loops);
+    for (size_t i = 0; i + 1 < t->turn_count && ok; i++) {
+        const struct tape_turn *m = &t->turns[i];
+        if (m->turn != TAPE_MIDDLE || m->code < s->begin || m->code >= s->end)
+            continue;
+        ok = reel_condense_part(r, *begin, m->code);
+        struct reel_loop *loop = &r->loops[r->loop_count++];
+        loop->begin = r->change_count;
+        ok = reel_condense_part(r, m->code, m[1].code) && ok;
+        loop->end = r->change_count;
+        *begin = m[1].code;
+    }
+    return ok;
+}
+#endif
+
 static int reel_condense(struct reel *r)
 {
     const struct tape *t = &r->tape;
-    uint32_t count = 0;
     bool ok = true;
-    r->earlier_count = 0;
+    r->earlier_count = r->change_count = 0;
     if (MODEL_IS_WHOLE)
         reel_note_shapes(r);
     if (!reel_grow(r, &r->changes, &r->changes_cap, t->code_count, sizeof *r->changes) ||
         !reel_grow(r, &r->ends, &r->ends_cap, t->segment_count, sizeof *r->ends))
         return VRAM_ENOMEM;
-    for (size_t i = 0; i < t->segment_count; i++) {
-        for (uint32_t k = t->segments[i].begin, end = t->segments[i].end; k < end; k++) {
-            uint32_t kind = t->code[k] & 3;
-            if (kind >= TAPE_MOVE) {
-                k += kind == TAPE_MOVE;
-                continue;
-            }
-            const struct storage *s = &t->storages[t->code[k] >> 2];
-            if (kind == TAPE_FREE && s->earlier)  // a tensor, never a workspace
-                ok &= reel_note_earlier(r, k, count);
-            if (s->category != VRAM_CAT_WORKSPACE)
-                r->changes[count++] =
-                    (uint16_t)((s->shape * DT_COUNT + s->dtype) * 2 + (kind == TAPE_FREE));
-        }
-        r->ends[i] = count;
+#ifndef __wasm__
+    r->loop_count = 0;
+#endif
+    for (size_t i = 0; i < t->segment_count && ok; i++) {
+        uint32_t begin = t->segments[i].begin;
+#ifndef __wasm__
+        ok = !r->brief || reel_condense_turns(r, &t->segments[i], &begin);
+#endif
+        ok = reel_condense_part(r, begin, t->segments[i].end) && ok;
+        r->ends[i] = r->change_count;
     }
     return ok ? VRAM_OK : VRAM_ENOMEM;
 }
@@ -263,6 +295,8 @@ int reel_again(struct reel *r, const struct reel *first, const struct pass *p, b
     r->pass = *p;
     r->stack = first->stack;
     r->placed = r->failed = r->stretches.made = false;
+    r->brief = first->brief;
+    r->more_turns = first->more_turns;
     int rc = reel_copy_saved(r, first);
     return rc == VRAM_OK ? reel_condense(r) : rc;
 }
@@ -312,6 +346,8 @@ static uint64_t reel_most(const struct reel *r, const struct reel_sizes *s)
 bool reel_surely_fits(const struct reel *r, const struct reel_sizes *s)
 {
     uint64_t most = MODEL_IS_WHOLE ? reel_most(r, s) : s->most;
+    if (MODEL_IS_WHOLE && r->brief)
+        most = size_mul(most, r->more_turns + 1);
     return size_ok(size_mul(most, size_mul(r->tape.count, r->stack.units)));
 }
 
@@ -369,6 +405,35 @@ static struct reel_rise reel_rise_on(struct reel_rise rise, const uint16_t *at, 
     return rise;
 }
 
+// A rise as often as there is one, behind another.
+static struct reel_rise reel_rise_again(struct reel_rise all, struct reel_rise one, uint64_t times)
+{
+    int64_t more = (int64_t)times - 1, last = one.net > 0 ? more * one.net : 0;  // the highest
+    if (all.net + last + one.peak > all.peak)
+        all.peak = all.net + last + one.peak;
+    all.net += (more + 1) * one.net;
+    return all;
+}
+
+// From one of the changes to another, with all turns of the loops between them.
+static struct reel_rise reel_rise_turns(const struct reel *r, struct reel_rise rise, uint32_t begin,
+                                        uint32_t end, const int64_t *change)
+{
+#ifndef __wasm__
+    for (size_t i = 0; i < r->loop_count; i++) {
+        const struct reel_loop *l = &r->loops[i];
+        if (l->begin < begin || l->begin >= end)
+            continue;
+        struct reel_rise one = {0, 0};
+        rise = reel_rise_on(rise, r->changes + begin, r->changes + l->begin, change);
+        one = reel_rise_on(one, r->changes + l->begin, r->changes + l->end, change);
+        rise = reel_rise_again(rise, one, (uint64_t)r->more_turns + 1);
+        begin = l->end;
+    }
+#endif
+    return reel_rise_on(rise, r->changes + begin, r->changes + end, change);
+}
+
 // From one of the changes to another, without those that a first pass does not have.
 static struct reel_rise reel_segment_rise(const struct reel *r, uint32_t begin, uint32_t end,
                                           const int64_t *change, bool first)
@@ -378,10 +443,10 @@ static struct reel_rise reel_segment_rise(const struct reel *r, uint32_t begin, 
         uint32_t at = r->earlier[i].change;
         if (at < begin || at >= end)
             continue;
-        rise = reel_rise_on(rise, r->changes + begin, r->changes + at, change);
+        rise = reel_rise_turns(r, rise, begin, at, change);
         begin = at + 1;
     }
-    return reel_rise_on(rise, r->changes + begin, r->changes + end, change);
+    return reel_rise_turns(r, rise, begin, end, change);
 }
 
 struct reel_rise reel_rise(const struct reel *r, const struct reel_sizes *sizes, unsigned parts)
@@ -393,11 +458,7 @@ struct reel_rise reel_rise(const struct reel *r, const struct reel_sizes *sizes,
             continue;
         struct reel_rise one =
             reel_segment_rise(r, begin, r->ends[i], sizes->change, parts & REEL_FIRST);
-        int64_t more = (int64_t)reel_times(r, r->tape.segments[i].unit) - 1;
-        int64_t last = one.net > 0 ? more * one.net : 0;  // the repetition that is highest
-        if (all.net + last + one.peak > all.peak)
-            all.peak = all.net + last + one.peak;
-        all.net += (more + 1) * one.net;
+        all = reel_rise_again(all, one, reel_times(r, r->tape.segments[i].unit));
     }
     return all;
 }

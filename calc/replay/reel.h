@@ -39,6 +39,11 @@ struct reel_earlier {
     uint32_t code, change;
 };
 
+// The changes of a turn that stands for more.
+struct reel_loop {
+    uint32_t begin, end;
+};
+
 struct reel {
     struct tape tape;
     struct pass pass;
@@ -47,6 +52,7 @@ struct reel {
     size_t kind_count, kinds_cap, places_cap;
     uint16_t *changes;  // allocations and frees alone, as indices into reel_sizes
     size_t changes_cap;
+    uint32_t change_count;
     uint32_t *ends;  // end in changes, by segment
     size_t ends_cap;
     struct reel_earlier *earlier;  // in order
@@ -54,7 +60,10 @@ struct reel {
     struct reel_saved *saved;
     size_t saved_count, saved_cap;
     struct tape_stack stack;  // of the model
+    struct reel_loop *loops;  // in order; none in the page
+    size_t loop_count, loops_cap;
     uint32_t more_turns;  // of each loop, beyond those that were recorded
+    bool brief;           // the tape is without them
     bool whole;  // record every layer, for tests: what is repeated must equal what is written out
     bool failed;
     bool placed;                 // kinds and places are there: the first reel_fit makes them
@@ -74,6 +83,13 @@ int reel_record(struct reel *r, struct graph *g, const struct model *m, const st
 // The reel of the pass p, which finds gradients, from that of the first one. *made: false where it
 // must be recorded. Errors: VRAM_ENOMEM.
 int reel_again(struct reel *r, const struct reel *first, const struct pass *p, bool *made);
+
+// Turns of a model's loops beyond those that are recorded; 0: all are.
+uint32_t reel_more_turns(const struct reel *r, const struct model *m);
+
+// Makes sure that the tape has all turns of its loops, before it is played. spare: takes its place.
+// Errors: VRAM_ENOMEM.
+int reel_unroll(struct reel *r, struct tape *spare);
 
 // Bytes of every kind of tensor and their negatives, by shape and number format: what reel_rise
 // adds up.

@@ -11,7 +11,7 @@ void graph_init(struct graph *g, const struct vram_mem *mem)
     mem_zero(g, sizeof *g);
     g->mem = mem;
     if (MODEL_IS_WHOLE)
-        tape_init(&g->brief, mem);
+        tape_init(&g->spare, mem);
 }
 
 void graph_free(struct graph *g)
@@ -25,7 +25,7 @@ void graph_free(struct graph *g)
     mem_free(g->mem, g->outliving, g->outliving_cap * sizeof *g->outliving);
     mem_free(g->mem, g->kept, g->kept_cap * sizeof *g->kept);
     if (MODEL_IS_WHOLE)
-        tape_free(&g->brief);
+        tape_free(&g->spare);
     graph_init(g, g->mem);
 }
 

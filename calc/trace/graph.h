@@ -169,8 +169,8 @@ struct graph {
     size_t param_cap;
     struct unit *shards;  // by layer
     size_t shard_cap;
-    struct tape brief;                        // of a pass whose loops have few turns
-    bool few_turns;                           // that is what is recorded
+    struct tape spare;                        // what reel_unroll writes, before it changes places
+    bool few_turns;                           // of a loop are recorded
     size_t last_storages, last_instructions;  // of the last pass: about as many come again
     int32_t running;                          // the node that runs backward
     uint32_t stash[GRAPH_STASH];  // what was saved last, if it goes to the host: by its number

@@ -181,9 +181,15 @@ void tape_count_slots(struct tape *t);
 // none (0).
 void tape_turn(struct tape *t, uint32_t turn);
 
-// Writes the tape whose loops have as many more turns. False: they are not alike, or there is no
-// memory (to->failed).
+// Whether it has loops whose turns are alike, so that tape_unroll can write more of them. False,
+// too: there is no memory (t->failed).
+bool tape_has_turns(struct tape *t);
+
+// Writes the tape whose loops have as many more turns. False: there is no memory.
 bool tape_unroll(struct tape *to, struct tape *from, uint32_t more);
+
+// Where an instruction outside of loops has gone, after tape_unroll.
+uint32_t tape_unrolled(const struct tape *from, uint32_t at);
 
 // Writes the tape of the pass that finds gradients from that of the first one. False: more may
 // differ, or there is no memory (to->failed).

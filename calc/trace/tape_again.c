@@ -52,15 +52,40 @@ static void tape_shift_segments(struct tape *t, const struct tape *from)
     }
 }
 
+// Turns, and the numbers that more of them go on with.
+static bool tape_shift_turns(struct tape *t, const struct tape *from)
+{
+    void *turns = t->turns, *slots = t->unit_slots;
+    size_t units = from->stack.units + 2;
+    uint32_t before = 0;
+    int rc = mem_grow(t->mem, &turns, &t->turns_cap, from->turn_count, sizeof *t->turns);
+    t->turns = turns;
+    if (rc == VRAM_OK)
+        rc = mem_grow(t->mem, &slots, &t->unit_slots_cap, units, sizeof *t->unit_slots);
+    t->unit_slots = slots;
+    t->failed = rc != VRAM_OK;
+    t->turn_count = t->failed ? 0 : from->turn_count;
+    if (t->turn_count)
+        mem_copy(t->unit_slots, from->unit_slots, units * sizeof *t->unit_slots);
+    for (size_t i = 0; i < t->turn_count; i++) {
+        while (before < from->left_count && from->left[before].at <= from->turns[i].code)
+            before++;
+        t->turns[i] = from->turns[i];
+        t->turns[i].code += before;
+    }
+    return !t->failed;
+}
+
 bool tape_again(struct tape *to, const struct tape *from)
 {
     to->failed = false;
-    if (!from->left_alone || !tape_make_room(to, from))
+    if (!from->left_alone || !tape_make_room(to, from) || !tape_shift_turns(to, from))
         return false;
     mem_copy(to->storages, from->storages, from->count * sizeof *to->storages);
     to->count = from->count;
     tape_free_left(to, from);
     tape_shift_segments(to, from);
+    to->left_count = 0;
     to->stack = from->stack;
     to->repeats = from->repeats;
     to->slots_global = from->slots_global;

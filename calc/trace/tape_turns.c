@@ -69,7 +69,7 @@ static bool turns_number(struct turns *x)
 {
     void *of = NULL;
     if (x->count > UINT16_MAX ||
-        mem_grow(x->to->mem, &of, &x->of_cap, x->from->count, sizeof *x->of) != VRAM_OK)
+        mem_grow(x->from->mem, &of, &x->of_cap, x->from->count, sizeof *x->of) != VRAM_OK)
         return false;
     x->of = of;
     for (uint16_t i = 0; i < x->count; i++)
@@ -312,6 +312,7 @@ static bool turns_write_all(struct turns *x)
     t->repeats = x->from->repeats;
     t->left_alone = x->from->left_alone;
     t->allocations = x->from->allocations;
+    t->turn_count = t->turn = 0;
     turns_shift(x);
     if (!turns_make_room(x) || !turns_write_segments(x) || !turns_write_left(x))
         return false;
@@ -321,17 +322,50 @@ static bool turns_write_all(struct turns *x)
     return true;
 }
 
+// False: its loops are not as they should be, or there is no memory (from->failed).
+static bool turns_open(struct turns *x, struct tape *from)
+{
+    *x = (struct turns){.from = from, .count = from->turn_count};
+    if (from->failed || !turns_room(from, x->count + 1))
+        return false;
+    x->mark = from->turns;
+    x->mark[x->count] =
+        (struct tape_turn){(uint32_t)from->code_count, (uint32_t)from->count, 0, 0, 0, 0};
+    if (!turns_find(x))
+        return false;
+    from->failed = !turns_number(x);
+    return !from->failed;
+}
+
+static void turns_close(struct turns *x)
+{
+    mem_free(x->from->mem, x->of, x->of_cap * sizeof *x->of);
+}
+
+bool tape_has_turns(struct tape *t)
+{
+    struct turns x;
+    bool alike = turns_open(&x, t) && turns_alike(&x);
+    turns_close(&x);
+    return alike;
+}
+
 bool tape_unroll(struct tape *to, struct tape *from, uint32_t more)
 {
-    struct turns x = {.to = to, .from = from, .count = from->turn_count, .more = more};
-    to->failed = from->failed || !turns_room(from, x.count + 1);
-    if (to->failed || !x.count)
-        return false;
-    x.mark = from->turns;
-    x.mark[x.count] =
-        (struct tape_turn){(uint32_t)from->code_count, (uint32_t)from->count, 0, 0, 0, 0};
-    bool written = turns_find(&x) && turns_number(&x) && turns_alike(&x) && turns_write_all(&x);
-    mem_free(to->mem, x.of, x.of_cap * sizeof *x.of);
+    struct turns x;
+    bool open = turns_open(&x, from);
+    x.to = to;
+    x.more = more;
+    bool written = open && turns_write_all(&x);
+    turns_close(&x);
     return written;
+}
+
+uint32_t tape_unrolled(const struct tape *from, uint32_t at)
+{
+    size_t mark = 0;
+    while (mark + 1 < from->turn_count && from->turns[mark + 1].code <= at)
+        mark++;
+    return at + from->turns[mark].by_code;
 }
 #endif

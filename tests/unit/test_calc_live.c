@@ -283,7 +283,8 @@ static void test_long_rule(void **state)
     close_vram(v, &h);
 }
 
-// A rule's chunks are alike but for the first and the last: few of them are recorded.
+// A rule's chunks are alike but for the first and the last: few of them are recorded, and a peak by
+// rises does with those.
 static void test_turns(void **state)
 {
     static const char *const rows[] = {
@@ -301,16 +302,20 @@ static void test_turns(void **state)
     struct heap h = {0};
     vram *v = open_vram(&h);
     unsigned unrolled = 0;
+    uint64_t peak = 0;
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         vram_clear(v);
         set_all(v, rows[i]);
         set_number(v, "n_layer", 16);
+        assert_int_equal(vram_live_peak(v, &peak), VRAM_OK);
+        assert_true(engine_in(v)->reels[ENGINE_NEXT].brief);
         struct digest few = digest_of(v, false);
         const struct reel *reels = engine_in(v)->reels;
         if (few.count == 0)
             fail_msg("%s: %s", rows[i], vram_error(v)->text);
         unrolled += reels[ENGINE_NEXT].more_turns > 0;
+        assert_int_equal(peak, vram_result(v)->peak_live.bytes);
         struct digest all = digest_of(v, true);
         assert_int_equal(few.count, all.count);
         assert_int_equal(few.sum, all.sum);

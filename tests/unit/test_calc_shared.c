@@ -50,6 +50,7 @@ static void test_passes_made(void **state)
         made += e->reels[ENGINE_NEXT].tape.left_alone;
         reel_init(&recorded, &v->mem);
         assert_int_equal(reel_record(&recorded, &e->graph, &e->model, &again->pass), VRAM_OK);
+        assert_int_equal(reel_unroll(&recorded, &e->graph.spare), VRAM_OK);
         same_tapes(&again->tape, &recorded.tape);
         assert_int_equal(again->saved_count, recorded.saved_count);
         reel_free(&recorded);

@@ -86,8 +86,12 @@ static void layout_encoder_embedding(struct layout *l, const struct model *m)
     enum { KINDS = 2 };
     bool full = m->c.lora_rank == 0;
     uint64_t c = m->c.n_embd;
-    layout_before(l, full,
-                  (struct layout_row){P_TYPES, ROLE_TYPES, PART_WEIGHT, SHAPE_TYPES, KINDS, c});
+    struct layout_row types = {P_TYPES, ROLE_TYPES, PART_WEIGHT, SHAPE_TYPES, KINDS, c};
+#ifndef __wasm__
+    if (m->c.family == FAMILY_ROBERTA)
+        types = (struct layout_row){P_TYPES, ROLE_TYPES, PART_WEIGHT, SHAPE_C, 1, c};
+#endif
+    layout_before(l, full, types);
     layout_embedding_norm(l, m);
 }
 

@@ -81,16 +81,18 @@ static int conclude_width(struct parse *p)
 }
 
 #ifndef __wasm__
-// GPT-J's and CodeGen's file says how many numbers of a head are turned.
+// GPT-J's, CodeGen's and MiniMax-M2's file says how many numbers of a head are turned.
 static int conclude_turned(struct parse *p)
 {
     struct vram_config *c = &p->v->config;
     struct entry e;
     uint64_t turned;
     bool overflow;
-    if ((c->family != FAMILY_GPTJ && c->family != FAMILY_CODEGEN) || !c->n_head)
+    if ((c->family != FAMILY_GPTJ && c->family != FAMILY_CODEGEN &&
+         c->family != FAMILY_MINIMAX_M2) ||
+        !c->n_head)
         return VRAM_OK;
-    uint64_t head = c->n_embd / c->n_head;
+    uint64_t head = c->head_dim ? c->head_dim : c->n_embd / c->n_head;
     parse_rewind(p);
     while (parse_entry(p, &e)) {
         if (!span_is(e.key, "rotary_dim"))
@@ -101,6 +103,46 @@ static int conclude_turned(struct parse *p)
         c->partial_rotary_factor = (turned * 1000000 + head - 1) / head;
     }
     return VRAM_OK;
+}
+
+// Of a list of layers' kinds: none is another.
+static bool attention_alone(struct span list)
+{
+    bool alone = list.len > 0;
+    while (list.len) {
+        size_t comma = span_find(list, ",");
+        struct span one = span_trim((struct span){list.at, comma < list.len ? comma : list.len});
+        alone = alone && (span_is(one, "attention") || span_is(one, "full_attention"));
+        list = span_skip(list, comma < list.len ? comma + 1 : list.len);
+    }
+    return alone;
+}
+
+// Of Granite 4.0 those whose layers are all attention, with positions, are modelled; without a list
+// no layer is. SRC: transformers 5.23 models/granitemoehybrid/configuration_granitemoehybrid.py,
+// GraniteMoeHybridConfig.__post_init__.
+static int conclude_granite(struct parse *p)
+{
+    struct entry e, type = {{NULL, 0}, {NULL, 0}, NO_POS, NO_POS}, inner = type;
+    bool attention = false, positions = false;
+    if (p->v->config.family != FAMILY_GRANITE4)
+        return VRAM_OK;
+    parse_rewind(p);
+    while (parse_entry(p, &e)) {
+        if (span_is(e.key, "model_type"))
+            type = e;
+        if (span_is(e.key, "shared_intermediate_size"))
+            inner = e;
+        positions =
+            positions || (span_is(e.key, "position_embedding_type") && span_is(e.value, "rope"));
+        if (!span_is(e.key, "layer_types"))
+            continue;
+        attention = attention_alone(e.value);
+    }
+    inner.key = span_of("n_inner");
+    if (!attention || !positions)
+        return hf_not_modelled(p, &type);
+    return inner.value.len ? parse_set_entry(p, &inner) : VRAM_OK;
 }
 #endif
 
@@ -136,6 +178,8 @@ int hf_conclude(struct parse *p)
 #ifndef __wasm__
     if (rc == VRAM_OK)
         rc = conclude_turned(p);
+    if (rc == VRAM_OK)
+        rc = conclude_granite(p);
 #endif
     return rc == VRAM_OK ? conclude_width(p) : rc;
 }

@@ -48,6 +48,14 @@ bool attention_is_flash(const struct graph *g, uint8_t dtype)
     return chosen && dtype == DT_LOW && g->m->c.head_dim <= 256;
 }
 
+// Memory-efficient attention makes its sums for gradients alone, which shows in prompts of latents:
+// trace youtu_decode. SRC: pytorch aten/src/ATen/native/transformers/attention.cpp
+// (should_compute_logsumexp).
+static bool attention_is_latent_answer(const struct graph *g)
+{
+    return MODEL_IS_WHOLE && (g->m->features & HAS_LATENT) && g->m->c.task == TASK_INFERENCE;
+}
+
 // heads_first: query is contiguous by head, and so is flash's result.
 static struct value attention_fused(struct graph *g, struct value q, struct value k, struct value v,
                                     bool heads_first, bool masked)
@@ -60,8 +68,10 @@ static struct value attention_fused(struct graph *g, struct value q, struct valu
     if (!flash && g->m->c.mode != MODE_REFERENCE)
         state = attention_state(g, false);
     struct value out = graph_make(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_OUTPUT, q.dtype, shape);
-    uint32_t lse = graph_scratch(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_LSE, DT_F32,
-                                 flash ? SHAPE_LSE : SHAPE_LSE32);
+    uint32_t lse = TAPE_NONE;
+    if (flash || !attention_is_latent_answer(g))
+        lse = graph_scratch(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_LSE, DT_F32,
+                            flash ? SHAPE_LSE : SHAPE_LSE32);
     if (sums)  // of the output in float32: a head's values do not fit in registers
         tape_unref(g->t,
                    graph_scratch(g, OP_NEW_EMPTY, ROLE_ATTENTION, PART_SCRATCH, DT_F32, shape));

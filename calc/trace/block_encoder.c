@@ -10,19 +10,58 @@
 #include "calc/trace/layers_lora.h"
 #include "calc/trace/linear.h"
 
+static bool encoder_is_counted(const struct graph *g)
+{
+#ifndef __wasm__
+    return g->m->c.family == FAMILY_ROBERTA;
+#else
+    (void)g;
+    return false;
+#endif
+}
+
+static uint32_t encoder_numbers(struct graph *g, uint8_t dtype)
+{
+    return graph_scratch(g, OP_MUL, ROLE_POSITIONS, PART_SELF, dtype, SHAPE_TOKENS);
+}
+
+// RoBERTa counts its positions along the words that are no padding. SRC: transformers
+// models/roberta/modeling_roberta.py, RobertaEmbeddings.create_position_ids_from_input_ids.
+static uint32_t encoder_positions(struct graph *g)
+{
+    uint32_t words = encoder_numbers(g, DT_BYTE), mask = encoder_numbers(g, DT_F32);
+    tape_unref(g->t, words);
+    uint32_t sum = encoder_numbers(g, DT_I64), narrow = encoder_numbers(g, DT_F32);
+    tape_unref(g->t, sum);
+    uint32_t masked = encoder_numbers(g, DT_F32);
+    tape_unref(g->t, narrow);
+    uint32_t wide = encoder_numbers(g, DT_I64), out = encoder_numbers(g, DT_I64);
+    tape_unref(g->t, wide);
+    tape_unref(g->t, mask);
+    tape_unref(g->t, masked);
+    return out;
+}
+
 // word_embeddings + token_type_embeddings + position_embeddings, a norm, dropout. The kinds are a
 // row gathered from a buffer, expanded over the sequences, of which the embedding makes a copy;
-// positions are a view of a buffer.
+// positions are a view of a buffer. RoBERTa has both of each sequence.
 struct value encoder_embedding(struct graph *g, uint32_t ids, struct value local[3])
 {
-    uint32_t kinds = graph_scratch(g, OP_INDEX, ROLE_TYPES, PART_SELF, DT_I64, SHAPE_T);
+    bool counted = encoder_is_counted(g);
+    uint32_t positions = counted ? encoder_positions(g) : TAPE_NONE;
+    uint32_t kinds =
+        graph_scratch(g, OP_INDEX, ROLE_TYPES, PART_SELF, DT_I64, counted ? SHAPE_TOKENS : SHAPE_T);
     struct value words = lora_embed(g, ids, layer_embedding(g, ids, P_WTE, SHAPE_U));
-    uint32_t whole = graph_scratch(g, OP_CLONE, ROLE_TYPES, PART_COPY, DT_I64, SHAPE_TOKENS);
+    uint32_t whole =
+        counted ? kinds : graph_scratch(g, OP_CLONE, ROLE_TYPES, PART_COPY, DT_I64, SHAPE_TOKENS);
     struct value types = layer_embedding(g, kinds, P_TYPES, SHAPE_U);
     tape_unref(g->t, whole);
-    tape_unref(g->t, kinds);
+    if (!counted)
+        tape_unref(g->t, kinds);
     struct value both = layer_add(g, words, types, ROLE_EMBED);
-    struct value places = layer_embedding(g, TAPE_NONE, P_WPE, SHAPE_TC);
+    struct value places = layer_embedding(g, positions, P_WPE, counted ? SHAPE_U : SHAPE_TC);
+    if (counted)
+        tape_unref(g->t, positions);
     struct value sum = layer_add(g, both, places, ROLE_EMBED);
     graph_drop(g, both);
     struct value normed = layer_norm(g, sum, true, P_EMBED_NORM);

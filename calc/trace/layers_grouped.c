@@ -130,17 +130,38 @@ static struct routing route_wide_shares(struct graph *g, struct value x)
     return r;
 }
 
+// MiniMax-M2's logits are in the weights' format, and no number is on its shares. SRC: transformers
+// models/minimax_m2/modeling_minimax_m2.py, MiniMaxM2TopKRouter.forward.
+static bool route_is_bare(const struct graph *g)
+{
+#ifndef __wasm__
+    return g->m->c.family == FAMILY_MINIMAX_M2;
+#else
+    (void)g;
+    return false;
+#endif
+}
+
 // Each expert's own share; which are chosen goes by groups, in tensors that are gone again.
 static struct routing route_sigmoid(struct graph *g, struct value x)
 {
-    struct routing r = {.held = route_wide(g, x)};
-    struct value share = layer_unary(g, r.held, OP_SIGMOID, NODE_SIGMOID, ROLE_ROUTER, PART_OUTPUT,
+    bool bare = route_is_bare(g);
+    struct routing r = {.held =
+                            bare ? layer_linear(g, x, P_ROUTER, SHAPE_ROUTER) : route_wide(g, x)};
+    struct value wide = bare ? graph_to(g, r.held, DT_F32, PART_UPCAST) : r.held;
+    struct value share = layer_unary(g, wide, OP_SIGMOID, NODE_SIGMOID, ROLE_ROUTER, PART_OUTPUT,
                                      SHAPE_ROUTER, SAVES_RESULT);
+    if (bare)
+        graph_drop(g, wide);
     r.chosen = graph_scratch(g, OP_TOPK, ROLE_ROUTER, PART_MASK, DT_I64, SHAPE_TOPK);
     struct value best = graph_make(g, OP_INDEX, ROLE_ROUTER, PART_OUTPUT, share.dtype, SHAPE_TOPK);
     graph_follow_saving(g, NODE_TOPK, &best, share, r.chosen);
     graph_drop(g, share);
     best = route_normalized(g, best);
+    if (bare) {
+        r.weights = best;
+        return r;
+    }
     r.weights = layer_scale(g, best, ROLE_ROUTER);
     graph_drop(g, best);
     return r;

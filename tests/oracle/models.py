@@ -318,6 +318,33 @@ WIDTHS = {
                      vision=dict(depth=24, hidden_size=1024, intermediate_size=4096, num_heads=16, out_hidden_size=2560,
                                  patch_size=16, spatial_merge_size=2, temporal_patch_size=2,
                                  num_position_embeddings=2304, deepstack_visual_indexes=[5, 11, 17])),
+    # IQuestLab/IQuest-Coder-V1-40B-Instruct
+    "iquestcoder": dict(model_type="iquestcoder", vocab_size=76800, tie_word_embeddings=False),
+    # internlm/internlm3-8b-instruct
+    "internlm3": dict(model_type="internlm3", vocab_size=128512, tie_word_embeddings=False),
+    # tencent/Youtu-LLM-2B
+    "youtu": dict(model_type="youtu", vocab_size=128256, tie_word_embeddings=True),
+    # MiniMaxAI/MiniMax-M2, with 32 experts for 256
+    "minimax_m2": dict(model_type="minimax_m2", vocab_size=200064, num_local_experts=32, rotary_dim=64,
+                       tie_word_embeddings=False),
+    # allenai/FlexOlmo-7x7B-1T
+    "flex_olmo": dict(model_type="flex_olmo", vocab_size=100352, tie_word_embeddings=False),
+    # inceptionai/Jais-2-8B-Chat
+    "jais2": dict(model_type="jais2", vocab_size=150272, tie_word_embeddings=False),
+    # ibm-granite/granite-4.0-micro
+    "granite4": dict(model_type="granitemoehybrid", vocab_size=100352, hidden_size=2560, intermediate_size=8192,
+                     shared_intermediate_size=8192, num_attention_heads=40, num_key_value_heads=8,
+                     num_local_experts=0, num_experts_per_tok=0, max_position_embeddings=131072,
+                     position_embedding_type="rope", embedding_multiplier=12, logits_scaling=10,
+                     residual_multiplier=0.22, attention_multiplier=0.015625, tie_word_embeddings=True),
+    # FacebookAI/roberta-base
+    "roberta": dict(model_type="roberta", vocab_size=50265, hidden_size=768, intermediate_size=3072,
+                    num_attention_heads=12, max_position_embeddings=514, type_vocab_size=1, pad_token_id=1),
+    # LGAI-EXAONE/K-EXAONE-236B-A23B, with 32 experts for 128
+    "exaone_moe": dict(model_type="exaone_moe", vocab_size=153600, hidden_size=6144, intermediate_size=18432,
+                       moe_intermediate_size=2048, num_attention_heads=64, num_key_value_heads=8, head_dim=128,
+                       num_experts=32, num_experts_per_tok=8, num_shared_experts=1, sliding_window=128,
+                       tie_word_embeddings=False),
 }
 WIDTHS |= {
     "cohere2w": dict(WIDTHS["cohere2"], sliding_window=512),  # cohere2, a window shorter than a sequence
@@ -340,6 +367,8 @@ def config(family, layers, **more):
         words.update(sliding_window_pattern=4, layer_types=["full_attention"] * layers)
     if kind == "gpt_neo":  # layers that see all and layers with a window take turns
         words["attention_types"] = [[["global", "local"], layers // 2]]
+    if kind == "granitemoehybrid":
+        words["layer_types"] = ["attention"] * layers
     words[DEPTHS.get(kind, "num_hidden_layers")] = layers
     if tower:
         return AutoConfig.for_model(kind, text_config=words, vision_config=tower,
@@ -354,7 +383,7 @@ def build(family, layers, dtype, attention="sdpa", device="cuda", score=False, *
                               AutoModelForSequenceClassification)
 
     cfg = config(family, layers, **more)
-    auto = AutoModelForMaskedLM if family == "bert" else AutoModelForCausalLM
+    auto = AutoModelForMaskedLM if family in ("bert", "roberta") else AutoModelForCausalLM
     if "vision" in WIDTHS[family]:
         auto = AutoModelForImageTextToText
     if score:

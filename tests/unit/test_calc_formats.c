@@ -164,8 +164,31 @@ static void test_defaults(void **state)
     assert_int_equal(complaints, 0);
 }
 
+// A format whose kind is missing is never recognized. The launcher's words are those of commands.
+static void test_kinds(void **state)
+{
+    static const char *const formats[] = {
+#define FORMAT(id, name, title, parent, newest, implied) name,
+#include "calc/parse/formats.def"
+    };
+    static const char *const kinds[] = {
+#define X(id, name, text) name,
+        VRAM_KINDS(X)
+#undef X
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        bool found = !strcmp(formats[i], "launch");
+        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+            found = found || !strcmp(formats[i], kinds[k]);
+        if (!found)
+            fail_msg("VRAM_KINDS of calc/vram/config.h has no kind %s", formats[i]);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_defaults)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kinds),
+                                       cmocka_unit_test(test_defaults)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

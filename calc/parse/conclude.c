@@ -3,12 +3,14 @@
 
 #include "calc/parse/conclude.h"
 
+#include "calc/base/text.h"
 #include "calc/model/framework.h"
 #include "calc/model/model.h"
 #include "calc/model/preference.h"
 #include "calc/model/resolve.h"
 #include "calc/model/scheme.h"
 #include "calc/parse/actions.h"
+#include "calc/parse/lookup.h"
 
 // The words of facts.def, by number.
 enum { IS_FLOAT32 = 1, IS_BFLOAT16, IS_FLOAT16, AS_CHECKPOINT };
@@ -202,8 +204,74 @@ static void conclude_compile(struct parse *p)
 }
 
 // axolotl itself has no fused functions for eight bits and FSDP1.
+#ifndef __wasm__
+// The layers that PEFT gives adapters where a LoraConfig, or TRL's, names none. SRC: peft 0.20
+// src/peft/utils/constants.py, TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING.
+static const struct {
+    const char *families, *targets;
+} PEFT_TARGETS[] = {
+    {"llama llama4 mistral mixtral stablelm gemma gemma2 gemma3 qwen2 qwen3 opt gptj gpt_neo",
+     "lora_targets=q+v"},
+    {"phi", "lora_targets=q+v+up+down"},
+    {"gpt2 gpt_neox gpt_bigcode bloom falcon mpt codegen", "lora_targets=q+k+v"},
+};
+
+// A key that the file has, be its value no literal.
+static bool is_there(const struct parse *p, const char *key)
+{
+    for (size_t i = 0; i < p->pair_count; i++)
+        if (span_is(span_of(p->pairs[i].key), key) && !value_is_nothing(span_of(p->pairs[i].value)))
+            return true;
+    return false;
+}
+
+// A file of `llamafactory-cli chat` or `export` trains nothing. SRC: LLaMA-Factory
+// src/llamafactory/hparams/parser.py, _INFER_ARGS, which has none of these; transformers
+// training_args.py, do_train.
+static void conclude_inference(struct parse *p)
+{
+    static const char *const training[] = {
+        "stage", "do_train", "dataset", "output_dir", "do_predict", "per_device_train_batch_size"};
+    const struct vram_pair *own = pair_find(p, "finetuning_type");
+    bool trains = !own;
+    for (size_t i = 0; i < sizeof training / sizeof *training; i++)
+        trains = trains || is_there(p, training[i]);
+    if (!trains)
+        parse_warn(p, MESSAGE_takes_less, (struct err_pos){p->file, own->key_line, own->key_col},
+                   ARGS(arg_text("key", "do_train"), arg_text("value", "false")));
+}
+
+static bool is_marked(const struct parse *p, const char *mark)
+{
+    for (size_t i = 0; i < p->pair_count; i++)
+        if (span_is(span_of(p->pairs[i].key), mark))
+            return true;
+    return false;
+}
+
+static void conclude_targets(struct parse *p)
+{
+    struct vram *v = p->v;
+    const struct vram_pair *trl = pair_find(p, "use_peft");
+    bool call = pair_find(p, "lora_config.r") && is_marked(p, "_LoraConfig"),
+         peft = call || (trl && value_is_true(span_of(trl->value)));
+    const char *family = vram_field_at(FIELD_family)->values[v->config.family];
+    if (!peft || !v->config.lora_rank || v->config.adapter == ADAPTER_IA3 ||
+        v->places[FIELD_lora_targets].line || is_there(p, "lora_config.target_modules") ||
+        is_there(p, "lora_target_modules") || is_there(p, "lora_config.target_parameters"))
+        return;
+    for (size_t i = 0; i < sizeof PEFT_TARGETS / sizeof *PEFT_TARGETS; i++)
+        if (text_has_word(PEFT_TARGETS[i].families, family, text_len(family)))
+            handle_imply(v, PEFT_TARGETS[i].targets);
+}
+#endif
+
 static void conclude_adapters(struct parse *p)
 {
+#ifndef __wasm__
+    conclude_targets(p);
+    conclude_inference(p);
+#endif
     struct vram_config *c = &p->v->config;
     bool low = p->v->facts.low_adapters == SAID_YES && c->quantization && c->lora_rank;
     if (low && c->adapter_dtype == ADAPTER_DTYPE_AUTO && c->adapter == ADAPTER_LORA)

@@ -459,8 +459,10 @@ static int walk(struct calls *c, bool reads)
         const struct python_call *call =
             reads ? python_call_at(begin, c->at, c->end, &number) : NULL;
         const char *other = reads ? python_other_call_at(begin, c->at, c->end) : NULL;
-        if (other)
-            rc = err_set(&c->p->v->err, MESSAGE_call_not_modelled,
+        if (other && python_is_passed(&c->names, other, c->at))
+            c->at++;
+        else if (other)
+            rc = err_set(&c->p->v->err, python_refusal(other),
                          pairs_pos(c->out, c->p->file, place(c, c->at)), NO_FIELD,
                          ARGS(arg_text("call", other)));
         else if (call) {

@@ -160,4 +160,30 @@ enum python_truth python_branch(const struct python_names *n, const char *words)
     return truth;
 }
 
+// ---- calls that are not modelled -------------------------------------------------------------
+
+// Does it load an encoder beside the decoder?
+static bool encodes(const char *call)
+{
+    static const char *const words[] = {"Seq2Seq", "ConditionalGeneration", "T5Model", "Marian",
+                                        "EncoderDecoder"};
+    struct span name = span_of(call);
+    bool found = false;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        found = found || span_find(name, words[i]) < name.len;
+    return found;
+}
+
+bool python_is_passed(const struct python_names *n, const char *call, const char *at)
+{
+    struct span text = {n->begin, (size_t)(n->end - n->begin)};
+    return python_condition(n, at) == PYTHON_NEVER ||
+           (encodes(call) && span_find(text, "ForCausalLM.from_pretrained(") < text.len);
+}
+
+message_id python_refusal(const char *call)
+{
+    return encodes(call) ? MESSAGE_encoder_loaded : MESSAGE_call_not_modelled;
+}
+
 #endif

@@ -41,10 +41,21 @@ static const struct python_call CALLS[PYTHON_CALLS] = {
 // rewards. SRC: trl trainer/{dpo,grpo,kto,orpo,cpo,ppo,rloo,reward}_config.py.
 static const char *const OTHER_CALLS[] = {
 #ifdef __wasm__
-    "DPOConfig",  "RewardConfig",
+    "DPOConfig", "RewardConfig",
 #endif
-    "GRPOConfig", "KTOConfig",    "ORPOConfig", "CPOConfig",       "PPOConfig", "RLOOConfig",
-    "PRMConfig",  "BCOConfig",    "XPOConfig",  "OnlineDPOConfig", "GKDConfig", "NashMDConfig"};
+#ifndef __wasm__
+    // an encoder and a decoder
+    "ForSeq2SeqLM.from_pretrained", "T5ForConditionalGeneration.from_pretrained",
+    "T5ForConditionalGeneration", "T5Model.from_pretrained",
+    "BartForConditionalGeneration.from_pretrained",
+    "PegasusForConditionalGeneration.from_pretrained", "MarianMTModel.from_pretrained",
+    "M2M100ForConditionalGeneration.from_pretrained",
+    "WhisperForConditionalGeneration.from_pretrained",
+    "LEDForConditionalGeneration.from_pretrained",
+    "EncoderDecoderModel.from_encoder_decoder_pretrained",
+#endif
+    "GRPOConfig", "KTOConfig", "ORPOConfig", "CPOConfig", "PPOConfig", "RLOOConfig", "PRMConfig",
+    "BCOConfig", "XPOConfig", "OnlineDPOConfig", "GKDConfig", "NashMDConfig"};
 
 bool python_is_name_byte(char c)
 {

@@ -1,5 +1,6 @@
 // Any file that a framework has: YAML, JSON, TOML, Python calls, launch scripts, over a model that
-// was said before or not. The first byte is the file's name and what came before.
+// was said before or not. The first byte is the file's name and what came before: with its seventh
+// bit a file that a script takes values from, up to the first NUL.
 
 #include "tests/fuzz/calc_fuzz.h"
 
@@ -26,8 +27,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     vram *v = calc_fuzz_open(&h);
     const char *text = (const char *)data + 1, *name = data[0] & 32 ? "a.sh" : names[data[0] % 5];
+    size_t settings = data[0] & 64 ? strnlen(text, size - 1) : 0;
     if (data[0] & 8)
         vram_set(v, "preset", "llama-3.2-1b");
+    if (settings) {
+        calc_fuzz_check_error(
+            v, parse_text(v, VRAM_KIND_SETTINGS, text, settings, "settings.yaml"));
+        text += settings < size - 1 ? settings + 1 : settings;
+        size -= settings < size - 1 ? settings + 1 : settings;
+        name = "a.py";
+    }
     enum vram_kind kind = vram_recognize(v, text, size - 1, name);
     calc_fuzz_check((unsigned)kind < VRAM_KIND_COUNT, "a kind that is none");
     int code = parse_text(v, data[0] & 16 ? kind : VRAM_KIND_AUTO, text, size - 1, name);

@@ -310,6 +310,15 @@ int engine_take_longest(struct engine *e)
     return e->model.c.seq_lens ? engine_take_length(e, config_longest(&e->model.c)) : VRAM_OK;
 }
 
+int engine_take_generated(struct engine *e, uint64_t tokens)
+{
+    uint64_t all = e->model.c.max_new_tokens;
+    e->model.c.max_new_tokens = tokens;
+    int rc = engine_size(e, true);
+    e->model.c.max_new_tokens = all;
+    return rc;
+}
+
 int engine_take_evaluation(struct engine *e, bool begins)
 {
     struct vram_config *c = &e->model.c;

@@ -61,6 +61,7 @@ struct engine {
     bool has_run;        // all of this is as vram_run left it
     uint64_t stage;      // of the pipeline, set before engine_prepare
     uint64_t room;       // of the card for the allocator in the last run; 0: without an end
+    bool grows;          // the last run is a generation, length by length of its cache
     struct allocator allocator;
     struct player player;  // of the last run
     struct player_late late[PLAYER_LATE];
@@ -107,6 +108,9 @@ int engine_prepare_state(struct vram *v, struct engine *e);
 // VRAM_EOVERFLOW.
 int engine_take_batch(struct engine *e, uint64_t step);
 int engine_take_longest(struct engine *e);
+
+// Sizes of everything with a number of tokens generated. Errors: as above.
+int engine_take_generated(struct engine *e, uint64_t tokens);
 
 // Sizes of everything for a batch of the evaluation between steps, or for a step's again. Errors:
 // as above.

@@ -44,11 +44,12 @@ static int run_player(struct vram *v, struct engine *e, struct player *player)
         return handle_no_memory(v);
     player->slots = e->slots = p;
     p = e->held;
-    if (e->model.c.seq_lens &&
+    bool differ = e->model.c.seq_lens || e->grows;
+    if (differ &&
         mem_grow(e->mem, &p, &e->held_cap, player_lasting(&e->model), sizeof *e->held) != VRAM_OK)
         return handle_no_memory(v);
     e->held = p;
-    player->held = e->model.c.seq_lens ? p : NULL;
+    player->held = differ ? p : NULL;
     return VRAM_OK;
 }
 
@@ -166,11 +167,20 @@ static int run_replay(struct vram *v, struct engine *e, const struct run_way *wa
     return rc == VRAM_OK || rc == VRAM_ENOFIT ? rc : handle_failed(v, rc);
 }
 
-// As much as the card has, then without an end: what a run that does not fit would take.
+// As much as the card has, then without an end: what a run that does not fit would take. A
+// generation leaves blocks behind that no longer cache fits into, and a full card gets them back:
+// what fits is what the last steps take.
 static int run_in_room(struct vram *v, struct engine *e, const struct run_way *way)
 {
-    e->room = run_room(&v->config);
+    const struct vram_config *c = &v->config;
+    e->room = run_room(c);
+    e->grows = e->room && !way->lean && c->task == TASK_INFERENCE && c->mode == MODE_PROCESS &&
+               framework_goes(c, BY_TRANSFORMERS);
     int rc = run_replay(v, e, way);
+    if (rc == VRAM_ENOFIT && e->grows) {
+        e->grows = false;
+        rc = run_replay(v, e, way);
+    }
     bool full = rc == VRAM_ENOFIT && e->allocator.stats.ooms;
     if (!full || (way->enough && way->enough <= e->room + 1))
         return rc;
@@ -193,6 +203,7 @@ static int run_by_pools(struct vram *v, struct engine *e, uint64_t enough)
 {
     uint64_t room = run_room(&v->config);
     e->room = 0;
+    e->grows = false;
     int endless = run_replay(v, e, &(struct run_way){true, enough, UINT64_MAX, room});
     struct allocator_stats stats = e->allocator.stats;
     if (endless != VRAM_OK && endless != VRAM_ENOFIT)

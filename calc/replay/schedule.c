@@ -264,17 +264,67 @@ static int schedule_iterations(struct engine *e, struct player *p, uint32_t iter
     return VRAM_OK;
 }
 
-// The prompt, then two steps at the full length of the cache.
+// How a generation is played: one step for `stride` tokens.
+struct schedule_tokens {
+    uint64_t all, stride, steps;
+    bool grows;
+};
+
+enum { SCHEDULE_LENGTHS = 512, SCHEDULE_LONGER = 128 << 10 };
+
+// A step that makes the tensors of the cache longer by a small part of the 2 MiB that the allocator
+// asks the card for: what is reserved is then within 1 % of what one step a token takes (Llama 2 7B
+// and 13B, 512 and 2,048 tokens, tried). Who lists the events gets two steps at the full length.
+static struct schedule_tokens schedule_tokens(const struct engine *e, const struct player *p)
+{
+    struct schedule_tokens t = {.all = e->model.c.max_new_tokens};
+    uint64_t token = size_max(4 * e->elements[SHAPE_CACHE] / size_max(e->dims.cache, 1), 1);
+    t.grows = e->grows && !(p->sink && !p->sink->sums);
+    t.stride = t.grows ? size_max(SCHEDULE_LONGER / token, 1) : t.all;
+    t.stride = size_max(t.stride, (t.all + SCHEDULE_LENGTHS - 1) / SCHEDULE_LENGTHS);
+    t.steps = t.all > 1 ? size_max((t.all + t.stride - 1) / t.stride, 2) : t.all;
+    return t;
+}
+
+// The longer cache takes the place of the one before.
+static void schedule_swap(const struct engine *e, struct player *p)
+{
+    for (int32_t layer = 0; layer < (int32_t)e->model.c.n_layer; layer++) {
+        player_rename(p, player_gradient(layer, P_K), player_gradient(layer, P_K + 1));
+        player_rename(p, player_gradient(layer, P_V), player_gradient(layer, P_V + 1));
+    }
+}
+
+// Tokens there are after a step: the last two steps are one apart, which is the peak of what lives.
+static uint64_t schedule_made(const struct schedule_tokens *t, uint64_t step)
+{
+    uint64_t rest = t->steps - step, made = step * t->stride;
+    return rest == 0 ? t->all : rest == 1 || made >= t->all ? t->all - 1 : made;
+}
+
+static int schedule_token(struct engine *e, struct player *p, const struct schedule_tokens *t,
+                          uint64_t step)
+{
+    uint32_t phase = trace_phase(TRACE_DECODE, 0, step > 1 && step == t->steps);
+    int rc = t->grows ? engine_take_generated(e, schedule_made(t, step)) : VRAM_OK;
+    if (rc == VRAM_OK)
+        rc = player_reel(p, &e->reels[step > 1 ? ENGINE_TOKEN : ENGINE_FIRST_TOKEN], phase, phase);
+    if (step > 1 && step < t->steps)
+        schedule_swap(e, p);
+    return rc;
+}
+
+// The prompt, then steps up to the full length of the cache, the last ones at it.
 static int schedule_generation(struct engine *e, struct player *p)
 {
+    struct schedule_tokens t = schedule_tokens(e, p);
     uint32_t phase = trace_phase(TRACE_PREFILL, 0, 0);
     int rc = player_reel(p, &e->reels[ENGINE_PROMPT], phase, phase);
-    for (uint32_t step = 0; step < 2 && step < e->model.c.max_new_tokens && rc == VRAM_OK; step++) {
-        phase = trace_phase(TRACE_DECODE, 0, step);
-        rc = player_reel(p, &e->reels[ENGINE_FIRST_TOKEN + step], phase, phase);
-    }
+    for (uint64_t step = 1; step <= t.steps && rc == VRAM_OK; step++)
+        rc = schedule_token(e, p, &t, step);
     p->iterations = 1;
-    return rc;
+    int whole = t.grows ? engine_take_generated(e, t.all) : VRAM_OK;
+    return rc == VRAM_OK ? whole : rc;
 }
 
 static int schedule_steps(struct engine *e, struct player *p, uint32_t iterations, bool resumed)

@@ -2,10 +2,10 @@
 // values of all before.
 //
 // The cache grows as in transformers' DynamicCache: each step makes a longer tensor and drops the
-// old one, layer by layer. Only two of these steps are played, both at the full length: what
-// precedes them needs less. SRC: transformers src/transformers/cache_utils.py
-// (DynamicLayer.update), generation/utils.py (_sample: the last position's logits in float32;
-// before 4.45 the model returns the whole prompt's).
+// old one, layer by layer. What precedes the full length needs less; what it leaves behind is
+// played where a card's room is known (schedule.c). SRC: transformers
+// src/transformers/cache_utils.py (DynamicLayer.update), generation/utils.py (_sample: the last
+// position's logits in float32; before 4.45 the model returns the whole prompt's).
 
 #include "calc/trace/pass_infer.h"
 

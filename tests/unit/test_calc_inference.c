@@ -89,6 +89,51 @@ static void test_one_byte_cache(void **state)
     vram_free(v);
 }
 
+// Blocks that no longer cache fits into are left behind at each step, up to a full card, where they
+// go back. SRC: github.com/huggingface/optimum-benchmark f75d9f93,
+// examples/running-llamas/artifacts/Llama-7b/full_report.csv: Llama 2 7B, 256 tokens and 512 new
+// ones, A100 80GB, MB reserved.
+static void test_what_steps_leave_behind(void **state)
+{
+    static const struct {
+        const char *words;
+        uint64_t megabytes;
+    } rows[] = {{"batch_size=1", 14480}, {"batch_size=2", 15617},  {"batch_size=4", 24960},
+                {"batch_size=8", 63503}, {"batch_size=16", 84420}, {"batch_size=64", 84420},
+                {"batch_size=8", 63503}};
+    (void)state;
+    vram *v = fixture_open("preset=llama-2-7b task=inference torch=2.1 transformers=4.35 "
+                           "dtype=float16_pure attention=math seq_len=256 max_new_tokens=512 "
+                           "gpu=A100_80GB");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        fixture_set(v, rows[i].words);
+        const struct vram_result *r = fixture_run(v);
+        uint64_t measured = rows[i].megabytes * 1000000, reserved = r->peak_reserved.bytes;
+        assert_in_range(reserved, measured * 98 / 100, measured * 102 / 100);
+        assert_true(vram_verdict_fits(r->verdict));
+        uint64_t live;
+        assert_int_equal(vram_live_peak(v, &live), VRAM_OK);
+        assert_in_range(r->peak_live.bytes, live - live / 1000, live);  // a token less
+    }
+    vram_free(v);
+}
+
+// What it takes beside a card that is too small, or without one, is what the last steps take.
+static void test_what_does_not_fit(void **state)
+{
+    (void)state;
+    vram *v = fixture_open("preset=llama-2-7b task=inference dtype=float16_pure batch_size=32 "
+                           "seq_len=256 max_new_tokens=512 gpu=RTX_4090");
+    const struct vram_result *r = fixture_run(v);
+    uint64_t reserved = r->peak_reserved.bytes;
+    assert_false(vram_verdict_fits(r->verdict));
+    fixture_set(v, "gpu=none");
+    assert_int_equal(fixture_run(v)->peak_reserved.bytes, reserved);
+    fixture_set(v, "gpu=A100_80GB");
+    assert_true(fixture_run(v)->peak_reserved.bytes > 2 * reserved);
+    vram_free(v);
+}
+
 // Without a token to make there is the prompt alone; quantized weights are smaller.
 static void test_prompt_alone_and_quantized(void **state)
 {
@@ -320,6 +365,8 @@ int main(void)
         cmocka_unit_test(test_growing_takes_one_tensor_twice),
         cmocka_unit_test(test_autocast_of_litgpt),
         cmocka_unit_test(test_one_byte_cache),
+        cmocka_unit_test(test_what_steps_leave_behind),
+        cmocka_unit_test(test_what_does_not_fit),
         cmocka_unit_test(test_prompt_alone_and_quantized),
         cmocka_unit_test(test_live_peak_is_the_same),
         cmocka_unit_test(test_device_map),

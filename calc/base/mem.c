@@ -66,6 +66,18 @@ int mem_grow(const struct vram_mem *mem, void **ptr, size_t *cap, size_t need, s
     return VRAM_OK;
 }
 
+int mem_renew(const struct vram_mem *mem, void **ptr, size_t *cap, size_t need, size_t size)
+{
+    if (need <= *cap)
+        return VRAM_OK;
+    size_t before = *cap;
+    mem_free(mem, *ptr, before * size);
+    *ptr = NULL;
+    *cap = 0;
+    size_t least = before + before / 2;
+    return mem_grow(mem, ptr, cap, need > least ? need : least, size);
+}
+
 static bool mem_arena_more(struct mem_arena *a, size_t bytes)
 {
     size_t size =

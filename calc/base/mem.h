@@ -17,6 +17,9 @@ void mem_free(const struct vram_mem *mem, void *ptr, size_t bytes);  // NULL is 
 // content is kept. Returns 0, or VRAM_ENOMEM and changes nothing.
 int mem_grow(const struct vram_mem *mem, void **ptr, size_t *cap, size_t need, size_t size);
 
+// The same, but what is there is lost.
+int mem_renew(const struct vram_mem *mem, void **ptr, size_t *cap, size_t need, size_t size);
+
 void mem_copy(void *restrict to, const void *restrict from, size_t bytes);
 void mem_zero(void *to, size_t bytes);
 

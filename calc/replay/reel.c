@@ -50,11 +50,13 @@ static void reel_note_saved(void *ctx, const struct node *n, unsigned which,
     struct reel *r = ctx;
     void *p = r->saved;
     unsigned group = reel_class(&r->stack, s->unit);
-    for (size_t i = 0; i < r->saved_count; i++) {
+    for (size_t k = 0; k < r->saved_count; k++) {
+        size_t i = (r->saved_next + k) % r->saved_count;  // layers save the same in the same order
         struct reel_saved *e = &r->saved[i];
         if (e->kind == n->kind && e->which == which && e->dtype == s->dtype &&
             e->shape == s->shape && e->name == s->name) {
             e->count[group] += reel_node_times(r, n);
+            r->saved_next = i + 1;
             return;
         }
     }
@@ -71,7 +73,7 @@ static void reel_note_saved(void *ctx, const struct node *n, unsigned which,
 static int reel_write(struct reel *r, struct graph *g, const struct model *m,
                       struct tape_stack stack)
 {
-    r->saved_count = 0;
+    r->saved_count = r->saved_next = 0;
     r->failed = false;
     r->stack = stack;
     graph_reset(g, m, &r->tape, stack);
@@ -105,6 +107,12 @@ static bool reel_grow(struct reel *r, void *ptr_to_ptr, size_t *cap, size_t need
 {
     void **ptr = ptr_to_ptr;
     return mem_grow(r->tape.mem, ptr, cap, need, size) == VRAM_OK;
+}
+
+static bool reel_renew(struct reel *r, void *ptr_to_ptr, size_t *cap, size_t need, size_t size)
+{
+    void **ptr = ptr_to_ptr;
+    return (MODEL_IS_WHOLE ? mem_renew : mem_grow)(r->tape.mem, ptr, cap, need, size) == VRAM_OK;
 }
 
 static bool reel_note_earlier(struct reel *r, uint32_t code, uint32_t change)
@@ -177,8 +185,8 @@ static int reel_condense(struct reel *r)
     r->earlier_count = r->change_count = 0;
     if (MODEL_IS_WHOLE)
         reel_note_shapes(r);
-    if (!reel_grow(r, &r->changes, &r->changes_cap, t->code_count, sizeof *r->changes) ||
-        !reel_grow(r, &r->ends, &r->ends_cap, t->segment_count, sizeof *r->ends))
+    if (!reel_renew(r, &r->changes, &r->changes_cap, t->code_count, sizeof *r->changes) ||
+        !reel_renew(r, &r->ends, &r->ends_cap, t->segment_count, sizeof *r->ends))
         return VRAM_ENOMEM;
 #ifndef __wasm__
     r->loop_count = 0;
@@ -234,7 +242,7 @@ static int reel_put_in_places(struct reel *r)
 {
     uint16_t known[SHAPE_COUNT * DT_COUNT * 2] = {0};
     r->kind_count = 0;
-    r->failed = !reel_grow(r, &r->places, &r->places_cap, r->tape.count, sizeof *r->places);
+    r->failed = !reel_renew(r, &r->places, &r->places_cap, r->tape.count, sizeof *r->places);
     for (size_t i = 1; i < r->tape.count && !r->failed; i++) {
         const struct storage *s = &r->tape.storages[i];
         uint16_t kind = reel_kind(r, s, known);

@@ -58,9 +58,9 @@ struct reel {
     struct reel_earlier *earlier;  // in order
     size_t earlier_count, earlier_cap;
     struct reel_saved *saved;
-    size_t saved_count, saved_cap;
-    struct tape_stack stack;  // of the model
-    struct reel_loop *loops;  // in order; none in the page
+    size_t saved_count, saved_cap, saved_next;  // next: looked at first
+    struct tape_stack stack;                    // of the model
+    struct reel_loop *loops;                    // in order; none in the page
     size_t loop_count, loops_cap;
     uint32_t more_turns;  // of each loop, beyond those that were recorded
     bool brief;           // the tape is without them

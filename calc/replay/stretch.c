@@ -30,18 +30,25 @@ static bool stretch_grow(const struct reel *r, void *ptr_to_ptr, size_t *cap, si
     return mem_grow(r->tape.mem, ptr, cap, need, size) == VRAM_OK;
 }
 
+static bool stretch_renew(const struct reel *r, void *ptr_to_ptr, size_t *cap, size_t need,
+                          size_t size)
+{
+    void **ptr = ptr_to_ptr;
+    return mem_renew(r->tape.mem, ptr, cap, need, size) == VRAM_OK;
+}
+
 static bool stretch_make_room(struct reel *r, struct stretch_scratch *x)
 {
     const struct tape *t = &r->tape;
-    bool ok = stretch_grow(r, &x->freed, &x->freed_cap, t->count, sizeof *x->freed) &&
-              stretch_grow(r, &x->marks, &x->marks_cap, t->code_count, 1) &&
-              stretch_grow(r, &x->stack, &x->stack_cap, t->code_count, sizeof *x->stack);
+    bool ok = stretch_renew(r, &x->freed, &x->freed_cap, t->count, sizeof *x->freed) &&
+              stretch_renew(r, &x->marks, &x->marks_cap, t->code_count, 1) &&
+              stretch_renew(r, &x->stack, &x->stack_cap, t->code_count, sizeof *x->stack);
     for (unsigned i = 0; i < STRETCH_POOLS && ok; i++) {
         struct stretch_list *l = &r->stretches.pools[i];
-        ok = stretch_grow(r, &l->all, &l->all_cap, t->code_count, sizeof *l->all) &&
-             stretch_grow(r, &l->rest, &l->rest_cap, t->code_count, sizeof *l->rest) &&
-             stretch_grow(r, &l->ends, &l->ends_cap, t->segment_count, sizeof *l->ends) &&
-             stretch_grow(r, &l->at, &l->cap, 1, sizeof *l->at);
+        ok = stretch_renew(r, &l->all, &l->all_cap, t->code_count, sizeof *l->all) &&
+             stretch_renew(r, &l->rest, &l->rest_cap, t->code_count, sizeof *l->rest) &&
+             stretch_renew(r, &l->ends, &l->ends_cap, t->segment_count, sizeof *l->ends) &&
+             stretch_grow(r, &l->at, &l->cap, t->code_count / 16 + 1, sizeof *l->at);
     }
     if (ok)
         mem_zero(x->freed, t->count * sizeof *x->freed);

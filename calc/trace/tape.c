@@ -127,8 +127,16 @@ static TAPE_APART bool tape_more_storages(struct tape *t)
 
 void tape_expect(struct tape *t, size_t storages, size_t instructions)
 {
-    if (tape_grow(t, &t->storages, &t->cap, storages + storages / 2, sizeof *t->storages))
-        tape_grow(t, &t->code, &t->code_cap, instructions + instructions / 2, sizeof *t->code);
+    void *s = t->storages, *code = t->code;
+    int rc = mem_renew(t->mem, &s, &t->cap, storages + storages / 2, sizeof *t->storages);
+    t->storages = s;
+    if (rc == VRAM_OK)
+        rc = mem_renew(t->mem, &code, &t->code_cap, instructions + instructions / 2,
+                       sizeof *t->code);
+    t->code = code;
+    t->failed |= rc != VRAM_OK;
+    if (!t->failed)
+        mem_zero(t->storages, sizeof *t->storages);
 }
 
 static inline uint32_t tape_storage(struct tape *t, const struct storage *s)

@@ -176,20 +176,20 @@ static bool turns_make_room(const struct turns *x)
          *slots = t->unit_slots;
     t->count = end->storage + end->by_storage;
     t->code_count = end->code + end->by_code;
-    int rc = mem_grow(t->mem, &storages, &t->cap, t->count, sizeof *t->storages);
+    int rc = mem_renew(t->mem, &storages, &t->cap, t->count, sizeof *t->storages);
     t->storages = storages;
     if (rc == VRAM_OK)
-        rc = mem_grow(t->mem, &code, &t->code_cap, t->code_count, sizeof *t->code);
+        rc = mem_renew(t->mem, &code, &t->code_cap, t->code_count, sizeof *t->code);
     t->code = code;
     if (rc == VRAM_OK)
-        rc = mem_grow(t->mem, &segments, &t->segment_cap, x->from->segment_count,
-                      sizeof *t->segments);
+        rc = mem_renew(t->mem, &segments, &t->segment_cap, x->from->segment_count,
+                       sizeof *t->segments);
     t->segments = segments;
     if (rc == VRAM_OK)
-        rc = mem_grow(t->mem, &left, &t->left_cap, x->from->left_count, sizeof *t->left);
+        rc = mem_renew(t->mem, &left, &t->left_cap, x->from->left_count, sizeof *t->left);
     t->left = left;
     if (rc == VRAM_OK)
-        rc = mem_grow(t->mem, &slots, &t->unit_slots_cap, units, sizeof *t->unit_slots);
+        rc = mem_renew(t->mem, &slots, &t->unit_slots_cap, units, sizeof *t->unit_slots);
     t->unit_slots = slots;
     t->failed = rc != VRAM_OK || t->count > TAPE_STORAGES;
     if (!t->failed)
@@ -208,22 +208,48 @@ static uint32_t turns_storage(const struct turns *x, uint32_t first, uint32_t tu
     return turns_up(&x->mark[first]) ? number + off : number - off;
 }
 
-// The instructions of a mark, as those of a turn of all turns.
+// An instruction of a mark, as one of a turn of all turns.
+static uint32_t turns_word(const struct turns *x, const struct tape_turn *m, uint32_t turn,
+                           uint32_t code)
+{
+    uint32_t kind = code & 3, operand = code >> 2;
+    if (kind == TAPE_WORKSPACE)
+        return code;
+    const struct tape_turn *of = &x->mark[x->of[operand]];
+    operand = m->turn && of->turn
+                  ? turns_storage(x, of->first, turn + of->turn - m->turn, operand - of->storage)
+                  : operand + of->by_storage;
+    return operand << 2 | kind;
+}
+
 static uint32_t *turns_write(const struct turns *x, const struct tape_turn *m, uint32_t turn,
                              uint32_t *out)
 {
-    const uint32_t *code = x->from->code;
-    for (uint32_t i = m->code; i < m[1].code; i++) {
-        uint32_t kind = code[i] & 3, operand = code[i] >> 2;
-        if (kind != TAPE_WORKSPACE) {
-            const struct tape_turn *of = &x->mark[x->of[operand]];
-            operand = m->turn && of->turn ? turns_storage(x, of->first, turn + of->turn - m->turn,
-                                                          operand - of->storage)
-                                          : operand + of->by_storage;
-        }
-        *out++ = operand << 2 | kind;
-    }
+    for (uint32_t i = m->code; i < m[1].code; i++)
+        *out++ = turns_word(x, m, turn, x->from->code[i]);
     return out;
+}
+
+// An instruction of the middle turn, in each of its copies and in itself: evenly apart, but for a
+// neighbour's that is no copy.
+static void turns_write_one(const struct turns *x, const struct tape_turn *m, uint32_t code,
+                            uint32_t *out, uint32_t length)
+{
+    bool up = turns_up(&x->mark[m->first]);
+    uint32_t most = x->more, last = TAPE_MIDDLE + most;
+    uint32_t first = turns_word(x, m, TAPE_MIDDLE, code),
+             second = turns_word(x, m, TAPE_MIDDLE + 1, code), word = first;
+    for (uint32_t k = 0; k < most; k++, word += second - first)
+        out[(up ? k : most - k) * length] = word;
+    out[(up ? most : 0) * length] = turns_word(x, m, last, code);
+}
+
+static uint32_t *turns_write_middle(const struct turns *x, const struct tape_turn *m, uint32_t *out)
+{
+    uint32_t length = m[1].code - m->code;
+    for (uint32_t i = 0; i < length; i++)
+        turns_write_one(x, m, x->from->code[m->code + i], out + i, length);
+    return out + (x->more + 1) * length;
 }
 
 static void turns_write_code(const struct turns *x)
@@ -231,12 +257,8 @@ static void turns_write_code(const struct turns *x)
     uint32_t *out = x->to->code;
     for (uint32_t i = 0; i < x->count; i++) {
         const struct tape_turn *m = &x->mark[i];
-        bool up = m->turn && turns_up(&x->mark[m->first]);
-        for (uint32_t k = x->more; k > 0 && m->turn == TAPE_MIDDLE && !up; k--)
-            out = turns_write(x, m, TAPE_MIDDLE + k, out);
-        out = turns_write(x, m, m->turn > TAPE_MIDDLE ? m->turn + x->more : m->turn, out);
-        for (uint32_t k = 1; k <= x->more && m->turn == TAPE_MIDDLE && up; k++)
-            out = turns_write(x, m, TAPE_MIDDLE + k, out);
+        uint32_t turn = m->turn > TAPE_MIDDLE ? m->turn + x->more : m->turn;
+        out = m->turn == TAPE_MIDDLE ? turns_write_middle(x, m, out) : turns_write(x, m, turn, out);
     }
 }
 

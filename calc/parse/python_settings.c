@@ -59,6 +59,16 @@ static bool is_file(struct span name)
     return false;
 }
 
+// Whether the name stands in the same quotes above.
+static bool is_said(const struct parse *p, struct span name)
+{
+    struct span quoted = {name.at - 1, name.len + 2};
+    for (const char *at = p->text; at < quoted.at; at++)
+        if (*at == *quoted.at && span_same((struct span){at, quoted.len}, quoted))
+            return true;
+    return false;
+}
+
 static void ask(struct parse *p, struct pair_list *out, struct span name)
 {
     parse_warn(p, MESSAGE_settings_apart, pairs_pos(out, p->file, (size_t)(name.at - p->text)),
@@ -75,7 +85,7 @@ void python_settings_ask(struct parse *p, struct pair_list *out, const struct py
         struct span name = {at + 1, behind - at > 2 ? (size_t)(behind - at - 2) : 0};
         if (behind > at && *at != '#' && is_file(name)) {
             said = true;
-            if (!settings_are_given(n->v, name))
+            if (!settings_are_given(n->v, name) && !is_said(p, name))
                 ask(p, out, name);
         } else if (behind == at && python_load_at(n->begin, at, n->end, &word) && load.len == 0)
             load = (struct span){at, word};

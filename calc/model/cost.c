@@ -65,12 +65,22 @@ double cost_seconds(const struct cost *c, const struct vram_config *config)
 }
 
 #ifndef __wasm__
+// Whole hidden states that a card of a group gathers or reduces and scatters in a layer: two of
+// each in the forward pass, the same of their gradients, and both inputs once more for the weights'
+// gradients. SRC: nanotron parallel/tensor_parallel/functional.py (_ColumnLinearAsyncCommunication,
+// _RowLinearAsyncCommunication).
+static const double LAYER_COLLECTIVES = 10;
+static const double NVLINK = 450e9;  // B/s each way. SRC: NVIDIA's data sheet of the H100 SXM
+
 double cost_layer_seconds(const struct model *m)
 {
     const struct vram_config *c = &m->c;
     double products = (double)stage_layer_products(c),
            scores = (double)config_longest(c) * (double)c->n_embd;
     struct cost layer = {.flops = 6 * (double)m->tokens * (products + scores)};
-    return cost_seconds(&layer, c) / (double)c->tensor_parallel;
+    double group = (double)c->tensor_parallel,
+           whole = 2 * (double)m->tokens * (double)c->n_embd;  // hidden states in 16 bits
+    double moved = c->sequence_parallel ? LAYER_COLLECTIVES * whole * (group - 1) / group : 0;
+    return cost_seconds(&layer, c) / group + moved / NVLINK;
 }
 #endif

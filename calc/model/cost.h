@@ -21,8 +21,8 @@ void cost_of(struct cost *out, const struct model *m);
 // bandwidth. Without a card the ratios of an RTX 4070 stand in.
 double cost_seconds(const struct cost *c, const struct vram_config *config);
 
-// The same of one dense layer's products in a micro-batch, forward and backward, which tensor
-// parallelism divides.
+// The same of one dense layer in a micro-batch, forward and backward: its products, which tensor
+// parallelism divides, and with sequence_parallel what its collectives move between H100s.
 double cost_layer_seconds(const struct model *m);  // the page has no pipelines' queues
 
 #endif

@@ -263,6 +263,12 @@ static int model_check_parallel(const struct vram_config *c, struct message *e)
         return err_set(e, MESSAGE_pipeline_longer_than_model, NO_POS,
                        ABOUT("pipeline_parallel", "n_layer"),
                        ARGS(VALUE(c, pipeline_parallel), VALUE(c, n_layer)));
+    if (c->pipeline_parallel > 1 &&
+        c->pipeline_first_layers + c->pipeline_parallel - 1 > c->n_layer)
+        return err_set(
+            e, MESSAGE_pipeline_first_too_long, NO_POS,
+            ABOUT("pipeline_first_layers", "n_layer", "pipeline_parallel"),
+            ARGS(VALUE(c, pipeline_first_layers), VALUE(c, n_layer), VALUE(c, pipeline_parallel)));
     if (c->device_map > c->n_layer)
         return err_set(e, MESSAGE_more_cards_than_layers, NO_POS, ABOUT("device_map", "n_layer"),
                        ARGS(VALUE(c, device_map), VALUE(c, n_layer)));

@@ -34,9 +34,15 @@ static uint64_t stage_costly_layers(const struct vram_config *c, uint64_t stage)
 
 static uint64_t stage_layers(const struct vram_config *c, uint64_t stage)
 {
-    uint64_t stages = c->pipeline_parallel, layers = c->n_layer;
-    return framework_goes(c, BY_STAGES_OF_COST) ? stage_costly_layers(c, stage)
-                                                : layers / stages + (stage < layers % stages);
+    uint64_t stages = c->pipeline_parallel, layers = c->n_layer, first = c->pipeline_first_layers;
+    if (first && !stage)
+        return first;
+    if (!first && framework_goes(c, BY_STAGES_OF_COST))
+        return stage_costly_layers(c, stage);
+    stage -= first != 0;
+    stages -= first != 0;
+    layers -= first;
+    return layers / stages + (stage < layers % stages);
 }
 
 // One forward, one backward: a stage has begun as many micro-batches as there are stages behind it,

@@ -180,6 +180,8 @@ static void test_stages(void **state)
         {"pipeline_parallel=2 pipeline_stage=first", 11, true},
         {"pipeline_parallel=2 pipeline_stage=last", 5, false},
         {"pipeline_parallel=4 pipeline_stage=first", 6, true},
+        {"pipeline_parallel=2 pipeline_stage=first pipeline_first_layers=10", 10, true},
+        {"pipeline_parallel=4 pipeline_stage=last pipeline_first_layers=6", 3, false},
     };
     struct heap h = {0};
     vram *v = open_vram(&h);
@@ -223,8 +225,8 @@ static void test_late_blocks(void **state)
         lag = r->peak_reserved.bytes - r->peak_allocated.bytes;
         assert_in_range(lag, (i ? 2 : 4) * u, 2 * (i ? 2 : 4) * u - 1);
     }
-    // Where products take longer than checks the card is behind: with many sequences, and with the
-    // same ones on a slower card.
+    // Where a layer takes longer than checks the card is behind: with many sequences, with the same
+    // ones on a slower card, and where what moves between the group's cards makes the difference.
 #define CHECKED \
     "tensor_parallel=4 sequence_parallel=true pipeline_parallel=4 pipeline_stage=first " \
     "gradient_accumulation_steps=16 "
@@ -233,10 +235,11 @@ static void test_late_blocks(void **state)
         uint64_t sequences;
         bool late;
     } paces[] = {
-        {CHECKED "batch_size=8 gpu=H100_SXM", 8, false},
+        {CHECKED "batch_size=4 gpu=H100_SXM", 4, false},
         {CHECKED "batch_size=16 gpu=H100_SXM", 16, true},
-        {CHECKED "batch_size=8 gpu=A100_80GB_SXM", 8, true},
+        {CHECKED "batch_size=4 gpu=A100_80GB_SXM", 4, true},
         {CHECKED "batch_size=16 tensor_parallel=8 gpu=H100_SXM", 16, false},
+        {CHECKED "batch_size=24 tensor_parallel=8 gpu=H100_SXM", 24, true},
     };
     for (size_t i = 0; i < sizeof paces / sizeof *paces; i++) {
         r = run(v, paces[i].words);

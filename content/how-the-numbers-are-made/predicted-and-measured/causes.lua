@@ -14,18 +14,11 @@ local found = {
   -- Whole sequences that a collective takes come back up to 1,024 launches later, at once where the program is the slower one: rows
   -- that differ in nothing that matters are far apart (8B, TP 32: 46.3 and 18.5 GiB for 16 sequences). The slower ones were probably
   -- launched with TORCH_DISTRIBUTED_DEBUG=DETAIL, by their pace: 3 ms a layer and micro-batch times TP, as in the pipelines over several nodes, which a
-  -- configuration does not say: 1453, 1452, 1721, 1744, 1782. And two programs made the rows of pipelines: nanotron's
-  -- scripts/scaling_benchmarks.py (e24d2483) measures those of jobs before 14097150 again, and the plot names no job.
-  -- The older is nanotron's branch nouamane/bench2 (67c5ebb6), by its p2p.py, which asks ten times a second whether a message's shape has gone: only
-  -- pipelines of TP 32 take half a second and more a micro-batch beside what their layers take. Its build_model goes by cost, as the published one
-  -- does: 11 or 6 layers of 1B in the first stage. Rows of TP 32 fit them, of 1 and 2 with 32 replicas, and of one node with one replica.
-  -- The newer is not published. Twenty rows of 1B with TP up to 16 (1343 to 1449) are less than the tensors alive in 11 or 6 layers, and fit 10
-  -- or 5, which are the 21 blocks of the model by their number (e24d2483 leaves out more than 21 stages of 1B, 67c5ebb6 does not). With 10 the 29 rows
-  -- of two stages over several nodes (1368 to 1455) are off by 2 % in the median, with 11 by 9.
-  -- In its four stages with TP up to 16 (1401 to 1469, 1690 to 1755) nothing comes back between two messages, of one sequence, too, as if the
+  -- configuration does not say: 1453, 1452, 1721, 1744, 1782. And two programs made the rows of pipelines, as sources.lua says: nanotron's
+  -- scripts/scaling_benchmarks.py (e24d2483) measures those of jobs before 14097150 again. The older is nanotron's branch nouamane/bench2 (67c5ebb6).
+  -- In four stages with TP up to 16 (1337 to 1469, 1690 to 1756) nothing comes back between two messages, of one sequence, too, as if the
   -- card stood still; once in a run is enough (seven of nine rows of 8B with TP 16: -20 to -37 -> -3 to +3 % where the first backward pass and
-  -- the forward pass behind it alone are so). In two stages it does come back. No line that says why was found. What only one of the programs
-  -- does no rule can say.
+  -- the forward pass behind it alone are so). In two stages it does come back. No line that says why was found.
   {"^nanotron/", "tensor_parallel=", 1, "accuracy.cause.drained"}, {"^nanotron/", "tensor_parallel=", -1, "accuracy.cause.launches"},
 }
 

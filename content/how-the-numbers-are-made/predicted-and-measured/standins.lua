@@ -15,7 +15,7 @@ standins.list = {
   {"dtype", "bfloat16_deepspeed", "dtype=bfloat16"}, {"dtype", "float16_deepspeed", "dtype=float16"},
   {"float8", nil, ""}, {"float8_all_gather", nil, ""},
   {"parallel", "fsdp1", "parallel=fsdp"}, {"parallel", "fsdp2", "parallel=fsdp"},
-  {"pipeline_schedule", nil, ""}, {"pipeline_stage", nil, ""}, {"fsdp_rank", nil, ""}, {"reshard_after_forward", nil, ""},
+  {"pipeline_schedule", nil, ""}, {"pipeline_stage", nil, ""}, {"pipeline_first_layers", nil, ""}, {"fsdp_rank", nil, ""}, {"reshard_after_forward", nil, ""},
   {"checkpointing", "selective", "checkpointing=block"},
   {"compile", "true", "compile=2.5"}, {"compile", "false", "compile=none"},
   {"kernels", nil, ""}, {"cross_entropy", "inplace", "cross_entropy=eager"},

@@ -39,15 +39,9 @@ enum advice_applied change_micro_batch_1(struct change *k)
     return k->c->batch_size > 3 ? micro_batch(k, k->c->batch_size) : ADVICE_NOT_HERE;
 }
 
-static bool whole_logits(const struct vram_config *c)
-{
-    return c->cross_entropy != CROSS_ENTROPY_CHUNKED && c->cross_entropy != CROSS_ENTROPY_CCE &&
-           c->cross_entropy != CROSS_ENTROPY_TILED;
-}
-
 enum advice_applied change_chunked(struct change *k)
 {
-    if (!whole_logits(k->c))
+    if (config_fuses_head(k->c))
         return ADVICE_NOT_HERE;
     advise_say(k, FIELD_cross_entropy, CROSS_ENTROPY_CHUNKED);
     return ADVICE_APPLIED;
@@ -55,7 +49,7 @@ enum advice_applied change_chunked(struct change *k)
 
 enum advice_applied change_cce(struct change *k)
 {
-    if (!whole_logits(k->c))
+    if (config_fuses_head(k->c))
         return ADVICE_NOT_HERE;
     advise_say(k, FIELD_cross_entropy, CROSS_ENTROPY_CCE);
     return ADVICE_APPLIED;
@@ -98,7 +92,7 @@ enum advice_applied change_compile(struct change *k)
 
 enum advice_applied change_loss_only(struct change *k)
 {
-    if (k->c->compile == COMPILE_NONE || !k->c->compile_logits || !whole_logits(k->c))
+    if (k->c->compile == COMPILE_NONE || !k->c->compile_logits || config_fuses_head(k->c))
         return ADVICE_NOT_HERE;
     advise_say(k, FIELD_compile_logits, 0);
     return ADVICE_APPLIED;
@@ -108,7 +102,7 @@ enum advice_applied change_drop_logits(struct change *k)
 {
     bool kept = k->c->keep_logits == KEEP_LOGITS_YES ||
                 (k->c->keep_logits == KEEP_LOGITS_AUTO && k->c->family == FAMILY_GPT2);
-    if (!kept || !whole_logits(k->c))
+    if (!kept || config_fuses_head(k->c))
         return ADVICE_NOT_HERE;
     advise_say(k, FIELD_keep_logits, KEEP_LOGITS_NO);
     return ADVICE_APPLIED;

@@ -108,6 +108,15 @@ static inline uint64_t config_longest(const struct vram_config *c)
     return longest;
 }
 
+// Head and loss are one function, which takes the head's weight and no adapter of it. SRC:
+// Liger-Kernel transformers/model/llama.py (lm_head.weight); cut_cross_entropy
+// transformers/llama.py; trl kernels/chunked_logprob.py.
+static inline bool config_fuses_head(const struct vram_config *c)
+{
+    return c->cross_entropy == CROSS_ENTROPY_CHUNKED || c->cross_entropy == CROSS_ENTROPY_CCE ||
+           c->cross_entropy == CROSS_ENTROPY_TILED;
+}
+
 // Whether every field is the same; the card is not looked at.
 bool config_same(const struct vram_config *a, const struct vram_config *b);
 

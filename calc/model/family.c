@@ -82,14 +82,13 @@ static unsigned family_runs(const struct vram_config *c)
 {
     uint64_t loss = c->cross_entropy;
     bool vectors = c->adapter == ADAPTER_DORA || c->adapter == ADAPTER_IA3;
-    bool fused =
-        loss == CROSS_ENTROPY_TILED || loss == CROSS_ENTROPY_CHUNKED || loss == CROSS_ENTROPY_CCE;
     return (c->task == TASK_INFERENCE) * SERVES |
            (c->attention == ATTENTION_MATH || c->attention == ATTENTION_FLASH_2) * SCORES |
            family_whole_runs(c) | (c->pipeline_parallel > 1) * STAGES |
            (c->lora_rank && vectors) * VECTORS | (c->quantization > 0) * QUANTIZED |
-           (c->kernels > 0) * KERNELS | fused * FUSED | (loss > CROSS_ENTROPY_UPCAST) * LOSSES |
-           (c->tensor_parallel > 1) * DIVIDED | !framework_goes(c, BY_TRANSFORMERS) * OTHERS |
+           (c->kernels > 0) * KERNELS | config_fuses_head(c) * FUSED |
+           (loss > CROSS_ENTROPY_UPCAST) * LOSSES | (c->tensor_parallel > 1) * DIVIDED |
+           !framework_goes(c, BY_TRANSFORMERS) * OTHERS |
            (c->transformers < 5000 || c->torch < 2009 || c->mode == MODE_REFERENCE) * OLD;
 }
 

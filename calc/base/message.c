@@ -67,6 +67,22 @@ static const char *message_keep(struct message *m, size_t *used, const char *tex
 }
 
 #ifndef __wasm__  // where no sentence has English
+// The words of a door for what a sentence sends its reader to; NULL: there is no such row.
+static const char *door_words(enum vram_door door, const char *name, size_t n)
+{
+    static const struct {
+        const char *name, *words[VRAM_DOOR_COUNT];
+    } all[] = {
+#define DOOR(name, ...) {#name, {__VA_ARGS__}},
+#include "calc/base/doors.def"
+#undef DOOR
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (text_equal(name, n, all[i].name))
+            return all[i].words[door];
+    return NULL;
+}
+
 static void message_write_arg(struct writer *w, const struct vram_arg *a)
 {
     if (a->text)
@@ -77,8 +93,13 @@ static void message_write_arg(struct writer *w, const struct vram_arg *a)
 
 // The value of the placeholder whose name has n bytes.
 static void message_write_value(struct writer *w, const struct vram_message *m, const char *name,
-                                size_t n)
+                                size_t n, enum vram_door door)
 {
+    const char *words = *name == '=' ? door_words(door, name + 1, n - 1) : NULL;
+    if (words) {
+        writer_str(w, words);
+        return;
+    }
     if (text_equal(name, n, "field")) {
         writer_str(w, m->field ? m->field : "");
         return;
@@ -103,7 +124,8 @@ static void message_write_list(struct writer *w, const struct vram_message *m)
     writer_char(w, '}');
 }
 
-static void message_write(struct writer *w, const char *english, const struct vram_message *m)
+static void message_write(struct writer *w, const char *english, const struct vram_message *m,
+                          enum vram_door door)
 {
     if (english[0] == '#') {
         writer_str(w, english);
@@ -118,7 +140,7 @@ static void message_write(struct writer *w, const char *english, const struct vr
         }
         while (c[1 + n] && c[1 + n] != '}')
             n++;
-        message_write_value(w, m, c + 1, n);
+        message_write_value(w, m, c + 1, n, door);
         c += n + (c[1 + n] == '}');
     }
 }
@@ -130,15 +152,33 @@ static void *message_no_memory(void *ctx, size_t bytes)
     return NULL;
 }
 
-// The text is made in the message's own array, so that one about memory needs none.
-static void message_say(struct message *m, message_id id)
+// The text is made in an array, so that one about memory needs none.
+static void message_fill(char *text, size_t room, const char *english, const struct vram_message *m,
+                         enum vram_door door)
 {
     static const char more[] = "...";
     struct vram_mem mem = {message_no_memory, NULL, NULL};
-    struct writer w = {.mem = &mem, .text = m->text, .cap = MESSAGE_TEXT - sizeof more};
-    message_write(&w, id->text, &m->out);
+    struct writer w = {.mem = &mem, .text = text, .cap = room - sizeof more};
+    text[0] = 0;
+    message_write(&w, english, m, door);
     if (w.failed)
-        mem_copy(m->text + w.len, more, sizeof more);
+        mem_copy(text + w.len, more, sizeof more);
+}
+
+static void message_say(struct message *m, message_id id)
+{
+    message_fill(m->text, MESSAGE_TEXT, id->text, &m->out, VRAM_DOOR_COMMAND);
+}
+
+void vram_say(const struct vram_message *m, enum vram_door door, char text[VRAM_SENTENCE])
+{
+    const struct vram_message *row = NULL;
+    for (size_t i = 0; (row = vram_message_at(i)) != NULL; i++)
+        if (text_equal(m->id, text_len(m->id), row->id))
+            break;
+    struct vram_arg whole = {"whole", m->text, 0};
+    struct vram_message alone = {.args = &whole, .arg_count = 1};
+    message_fill(text, VRAM_SENTENCE, row ? row->text : "{whole}", row ? m : &alone, door);
 }
 #else
 static void message_say(struct message *m, message_id id)

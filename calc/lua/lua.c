@@ -67,13 +67,13 @@ static const char *function_name(lua_State *L)
 static void raise(lua_State *L, const vram *v, const char *key)
 {
     const struct vram_message *m = vram_error(v);
-    const char *where = "";
+    const char *where = "", *text = lua_push_sentence(L, m);
     if (m->line)
         where = lua_pushfstring(L, " (%s:%d:%d)", m->file ? m->file : "text", (int)m->line,
                                 (int)m->col);
     if (key)
-        luaL_error(L, "vram.%s: %s: %s%s", function_name(L), key, m->text, where);
-    luaL_error(L, "vram.%s: %s%s", function_name(L), m->text, where);
+        luaL_error(L, "vram.%s: %s: %s%s", function_name(L), key, text, where);
+    luaL_error(L, "vram.%s: %s%s", function_name(L), text, where);
 }
 
 // ---- configurations ----------------------------------------------------------------------------
@@ -185,7 +185,7 @@ static int f_max_batch(lua_State *L)
     if (vram_max_batch(v, &m))
         raise(L, v, NULL);
     if (m->refusal)
-        return luaL_error(L, "vram.%s: %s", function_name(L), m->refusal->text);
+        return luaL_error(L, "vram.%s: %s", function_name(L), lua_push_sentence(L, m->refusal));
     lua_pushinteger(L, (lua_Integer)m->batch_size);
     return 1;
 }
@@ -319,7 +319,7 @@ static int f_timeline(lua_State *L)
 static int add_warning(lua_State *L)
 {
     const struct vram_message *m = lua_touserdata(L, 2);
-    lua_pushfstring(L, "%d:%d: %s", (int)m->line, (int)m->col, m->text);
+    lua_pushfstring(L, "%d:%d: %s", (int)m->line, (int)m->col, lua_push_sentence(L, m));
     lua_rawseti(L, 1, (lua_Integer)lua_rawlen(L, 1) + 1);
     return 0;
 }

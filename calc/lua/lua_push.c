@@ -115,11 +115,18 @@ static void fill_config(void *ctx, const char *key)
 
 void lua_push(lua_State *L, enum vram_object kind, const void *object, vram *config)
 {
-    static const struct vram_visitor visitor = {fill_open,       fill_close, fill_number,
-                                                fill_difference, fill_fixed, fill_text,
-                                                fill_truth,      fill_config};
+    static const struct vram_visitor visitor = {fill_open,       fill_close,  fill_number,
+                                                fill_difference, fill_fixed,  fill_text,
+                                                fill_truth,      fill_config, VRAM_DOOR_LUA};
     struct fill f = {L, config, 0};
     vram_visit(kind, object, &visitor, &f);
+}
+
+const char *lua_push_sentence(lua_State *L, const struct vram_message *m)
+{
+    char text[VRAM_SENTENCE];
+    vram_say(m, VRAM_DOOR_LUA, text);
+    return lua_pushstring(L, text);
 }
 
 void lua_push_config(lua_State *L, vram *v)

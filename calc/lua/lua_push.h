@@ -15,4 +15,7 @@ struct lua_State;
 void lua_push(struct lua_State *L, enum vram_object kind, const void *object, vram *config);
 void lua_push_config(struct lua_State *L, vram *v);
 
+// A message's sentence, in the words of a script, on the stack.
+const char *lua_push_sentence(struct lua_State *L, const struct vram_message *m);
+
 #endif

@@ -39,6 +39,14 @@ typedef void vram_message_fn(void *ctx, const struct vram_message *message);
 // NULL past the end.
 VRAM_API const struct vram_message *vram_message_at(size_t index);
 
+// How the reader of a sentence asks: which words `vramcalc gpus` and --gpu NAME have there. A
+// message's own text is the command line's.
+enum vram_door { VRAM_DOOR_COMMAND, VRAM_DOOR_LUA, VRAM_DOOR_PYTHON, VRAM_DOOR_COUNT };
+
+// Writes a message's sentence as its reader asks; what does not fit is cut and ends in "...".
+enum { VRAM_SENTENCE = 800 };
+VRAM_API void vram_say(const struct vram_message *m, enum vram_door door, char text[VRAM_SENTENCE]);
+
 // ---- a handle's life -------------------------------------------------------------------------
 
 // A handle with every field at its default. NULL if mem has none. *mem is copied.

@@ -50,6 +50,7 @@ struct vram_visitor {
     void (*truth)(void *ctx, const char *key, bool yes);
     void (*config)(void *ctx, const char *key);  // the configuration of a result, or the one that a
                                                  // plan comes to: vram_take_advice
+    enum vram_door door;                         // whose words sentences have
 };
 
 // Calls the visitor for an object and all that is in it, in the order of JSON. object points to the

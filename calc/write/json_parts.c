@@ -92,8 +92,9 @@ static void put_config(void *ctx, const char *key)
     json_fields(json_in(ctx), key, ((struct json_visit *)ctx)->config);
 }
 
-const struct vram_visitor json_visitor = {put_open,  put_close, put_number, put_difference,
-                                          put_fixed, put_text,  put_truth,  put_config};
+const struct vram_visitor json_visitor = {put_open,       put_close,  put_number,
+                                          put_difference, put_fixed,  put_text,
+                                          put_truth,      put_config, VRAM_DOOR_COMMAND};
 
 void json_message(struct json *j, const char *key, const struct vram_message *m)
 {

@@ -112,6 +112,19 @@ static void visit_number(const struct visit *v, const struct member *m, const ch
     }
 }
 
+static void visit_sentence(const struct visit *v, const char *name, const struct vram_message *m)
+{
+#ifndef __wasm__  // where no sentence has English
+    char text[VRAM_SENTENCE];
+    if (v->to->door != VRAM_DOOR_COMMAND) {
+        vram_say(m, v->to->door, text);
+        v->to->text(v->ctx, name, text);
+        return;
+    }
+#endif
+    v->to->text(v->ctx, name, m->text);
+}
+
 static void visit_member(const struct visit *v, const struct member *m, const char *base)
 {
     const char *p = base + m->at;
@@ -127,6 +140,7 @@ static void visit_member(const struct visit *v, const struct member *m, const ch
         break;
     case MEMBER_SHAPE: visit_shape(v, m, base); break;
     case MEMBER_ARGS: visit_args(v, m->name, (const void *)base); break;
+    case MEMBER_SENTENCE: visit_sentence(v, m->name, (const void *)base); break;
     case MEMBER_BREAKDOWN: visit_breakdown(v, m->name, (const void *)base); break;
     case MEMBER_PLAN: visit_plan(v, m->name, (const void *)base); break;
     case MEMBER_CAPACITY: visit_capacity_of(v, (const void *)base); break;

@@ -115,7 +115,8 @@
 // ---- what is in several answers --------------------------------------------------------------
 
 #define S vram_message
-PUBLIC(message, TEXT("id", id), TEXT("field", field), TEXT("text", text), SPECIAL("args", ARGS))
+PUBLIC(message, TEXT("id", id), TEXT("field", field), SPECIAL("text", SENTENCE),
+       SPECIAL("args", ARGS))
 STATIC(error_at, CODE("code", code), PART(visit_message), TEXT("file", file), COUNT("line", line),
        COUNT("col", col))
 PUBLIC(error, SCHEMA, GROUP("error", error_at))

@@ -25,6 +25,7 @@ enum member_kind {
     MEMBER_LIST,       // of structs
     MEMBER_SHAPE,      // numbers one after the other, up to the first 0
     MEMBER_ARGS,       // a sentence's
+    MEMBER_SENTENCE,   // its text, in the words of a door
     MEMBER_BREAKDOWN,  // bytes by category
     MEMBER_PLAN,       // what the changes of a plan are
     MEMBER_CAPACITY,   // of a card of the table

@@ -5,12 +5,15 @@ import json
 import threading
 
 import os
+import pickle
+import re
 import warnings
 
 import pytest
 
 import vram
 from conftest import ROOT
+from vram._library import ffi, lib
 
 RUNS = [
     ("gpt2", {"batch_size": 8, "gpu": "RTX 4070"}),
@@ -275,3 +278,37 @@ def test_values_of_a_script_come_out_of_its_file(tmp_path):
     assert run.get("batch_size") == "3"
     with pytest.warns(vram.VramWarning, match="come out of run.yaml"):
         vram.Estimator("gpt2").read(script)
+
+
+def sentences(door):
+    """Every sentence of the library as it is said at a door, by its id."""
+    text, index = ffi.new(f"char[{lib.VRAM_SENTENCE}]"), 0
+    while (row := lib.vram_message_at(index)) != ffi.NULL:
+        lib.vram_say(row, door, text)
+        yield ffi.string(row.id).decode(), ffi.string(text).decode()
+        index += 1
+
+
+def test_sentences_are_said_as_python_asks():
+    with pytest.raises(vram.VramError, match=r'no card is chosen: give gpu="NAME" \(`vram.gpus\(\)` lists them\)'):
+        vram.fit("gpt2")
+    with pytest.raises(vram.VramError, match=r"`vram.gpus\(\)` lists them"):
+        vram.estimate("gpt2", gpu="RTX 9999")
+    hints = vram.explain_oom("llama_model_load: error loading model: unable to allocate backend buffer").hints
+    assert any('gpu="NAME"' in hint.text for hint in hints), hints
+    said = dict(sentences(lib.VRAM_DOOR_PYTHON))
+    assert len(said) > 300
+    # what vramcalc alone has, or other programs' own flags
+    ours = {name: text for name, text in said.items() if re.search(r"`vramcalc|--gpu(?![\w-])|--kind|\{=", text)}
+    assert not ours
+    assert "--gpu NAME" in dict(sentences(lib.VRAM_DOOR_COMMAND))["no_gpu"]
+    assert 'gpu = "NAME"' in dict(sentences(lib.VRAM_DOOR_LUA))["no_gpu"]
+
+
+def test_what_python_has_at_hand():
+    error = RuntimeError("CUDA out of memory. Tried to allocate 6.14 GiB.")
+    assert vram.explain_oom(error, "gpt2", batch_size=32).tried == vram.explain_oom(str(error), "gpt2", batch_size=32).tried
+    path = os.path.join(ROOT, "tests", "cli", "calc_snapshot", "step4.pickle")
+    with open(path, "rb") as file:
+        taken = pickle.load(file)   # as torch.cuda.memory._snapshot() returns it
+    assert vram.snapshot(taken, "gpt2") == vram.snapshot(path, "gpt2")

@@ -157,6 +157,7 @@ static void test_errors_name_the_key(void **state)
         "has(err(vram.estimate, {batch_size = {}}), 'batch_size')\n"
         "has(err(vram.estimate, {preset = 'gpt-zwei'}), 'gpt-zwei')\n"
         "has(err(vram.estimate, {gpu = 'RTX 9999'}), 'RTX 9999')\n"
+        "has(err(vram.fit, {preset = 'gpt2'}), 'give gpu = \"NAME\" (`vram.gpus()` lists them)')\n"
         "has(err(vram.estimate, {7}), 'names')\n"
         "has(err(vram.live_peak, {n_embd = 512, n_head = 12}), 'n_head')\n"
         "has(err(vram.estimate, 'batch_size = x'), 'batch_size')\n"

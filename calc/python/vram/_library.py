@@ -96,12 +96,21 @@ def plain(value: Any) -> Any:
     return answer(answers.STRUCTS[kind.cname.removeprefix("struct ")], value)
 
 
+def _sentence(message: Any) -> str:
+    """A message's text as Python asks: gpu="NAME" and not --gpu NAME."""
+    text = ffi.new(f"char[{lib.VRAM_SENTENCE}]")
+    lib.vram_say(message if ffi.typeof(message).kind == "pointer" else ffi.addressof(message), lib.VRAM_DOOR_PYTHON, text)
+    return ffi.string(text).decode("utf-8", "replace")
+
+
 def answer(kind: Any, struct: Any) -> Any:
     """A struct as an instance of the dataclass `kind`."""
-    values = {}
+    values: dict[str, Any] = {}
     for field in dataclasses.fields(kind):
         member = getattr(struct, field.name)
-        if "count" in field.metadata:
+        if kind is answers.Message and field.name == "text":
+            values[field.name] = _sentence(struct)
+        elif "count" in field.metadata:
             counted = field.metadata["count"]
             values[field.name] = _array(kind, field.name, member, getattr(struct, counted) if counted else None)
         elif "enum" in field.metadata:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -57,6 +58,7 @@ def _pairs(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, byt
 
 
 Source = Union[str, "os.PathLike[str]", Mapping[str, Any], Sequence[Any], None]
+Dump = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 FILES = (".json", ".yaml", ".yml", ".toml", ".py", ".sh", ".txt", ".log", ".conf", ".pickle")
 # What presets and files look at, and what is therefore set before them, as on the command line.
 EARLY = ("mode", "preset", "framework_version", "n_gpu")
@@ -224,16 +226,20 @@ class Estimator:
         """The peak beside the formulas of others."""
         return self._answer("vram_compare", answers.Comparison)
 
-    def explain_oom(self, message: str, with_config: bool = True) -> answers.Oom:
-        """What PyTorch's out-of-memory message says, and which tensor of this configuration it is about."""
-        data = message.encode()
+    def explain_oom(self, message: str | BaseException, with_config: bool = True) -> answers.Oom:
+        """What PyTorch's out-of-memory message says, or the exception itself, and which tensor of this configuration it is about."""
+        data = str(message).encode()
         return self._answer("vram_explain_oom", answers.Oom, data, len(data), with_config)
 
-    def snapshot(self, path: str | os.PathLike[str], with_config: bool = True) -> answers.Snapshot:
-        """What torch.cuda.memory._dump_snapshot wrote to a file, beside this configuration. Nothing in it is run."""
-        with open(path, "rb") as file:
-            data = file.read()
-        return self._answer("vram_read_snapshot", answers.Snapshot, data, len(data), os.fspath(path).encode(), with_config)
+    def snapshot(self, of: Dump, with_config: bool = True) -> answers.Snapshot:
+        """What torch.cuda.memory._dump_snapshot wrote to a file, or _snapshot() returned, beside this configuration. Nothing in
+        a file is run."""
+        if isinstance(of, Mapping):
+            data, name = pickle.dumps(of, 4), "snapshot"
+        else:
+            with open(of, "rb") as file:
+                data, name = file.read(), os.fspath(of)
+        return self._answer("vram_read_snapshot", answers.Snapshot, data, len(data), name.encode(), with_config)
 
     def step_seconds(self) -> float:
         """Seconds of an optimizer step by a roofline: for ratios, not for a clock."""
@@ -342,14 +348,15 @@ def compare(source: Any = None, **fields: Value) -> answers.Comparison:
     return Estimator(source, **fields).compare()
 
 
-def explain_oom(message: str, source: Any = None, **fields: Value) -> answers.Oom:
-    """What an out-of-memory message is about; of a run, if one is given."""
+def explain_oom(message: str | BaseException, source: Any = None, **fields: Value) -> answers.Oom:
+    """What an out-of-memory message, or the exception with it, is about; of a run, if one is given."""
     return Estimator(source, **fields).explain_oom(message, with_config=source is not None or bool(fields))
 
 
-def snapshot(path: str | os.PathLike[str], source: Any = None, **fields: Value) -> answers.Snapshot:
-    """What a memory snapshot of PyTorch holds: snapshot("snapshot.pickle", "gpt2", batch_size=8)."""
-    return Estimator(source, **fields).snapshot(path, with_config=source is not None or bool(fields))
+def snapshot(of: Dump, source: Any = None, **fields: Value) -> answers.Snapshot:
+    """What a memory snapshot of PyTorch holds: snapshot("snapshot.pickle", "gpt2", batch_size=8), or of
+    torch.cuda.memory._snapshot() itself."""
+    return Estimator(source, **fields).snapshot(of, with_config=source is not None or bool(fields))
 
 
 def version() -> str:

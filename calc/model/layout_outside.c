@@ -91,7 +91,8 @@ static void layout_encoder_embedding(struct layout *l, const struct model *m)
     if (m->c.family == FAMILY_ROBERTA)
         types = (struct layout_row){P_TYPES, ROLE_TYPES, PART_WEIGHT, SHAPE_C, 1, c};
 #endif
-    layout_before(l, full, types);
+    if (model_has_kinds(m))
+        layout_before(l, full, types);
     layout_embedding_norm(l, m);
 }
 

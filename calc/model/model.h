@@ -159,6 +159,18 @@ static inline uint64_t model_dense_count(const struct model *m)
     return model_dense_layers(m);
 }
 
+// Of an encoder: its embedding knows kinds of tokens, and dropout is behind attention (DistilBERT
+// has neither).
+static inline bool model_has_kinds(const struct model *m)
+{
+#ifndef __wasm__
+    return m->c.family != FAMILY_DISTILBERT;
+#else
+    (void)m;
+    return true;
+#endif
+}
+
 static inline bool model_layer_is_dense(const struct model *m, uint64_t layer)
 {
 #ifndef __wasm__

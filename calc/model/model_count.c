@@ -102,5 +102,6 @@ void model_count(struct model *m)
     m->buffer_bytes = size_add(m->buffer_bytes, model_rotations(m));
 #endif
     if (m->features & HAS_ENCODER)
-        m->buffer_bytes = size_mul(2 * 8, m->c.block_size);  // position_ids and token_type_ids
+        m->buffer_bytes =  // position_ids and token_type_ids
+            size_mul(model_has_kinds(m) ? 2 * 8 : 8, m->c.block_size);
 }

@@ -42,23 +42,33 @@ static uint32_t encoder_positions(struct graph *g)
     return out;
 }
 
-// word_embeddings + token_type_embeddings + position_embeddings, a norm, dropout. The kinds are a
-// row gathered from a buffer, expanded over the sequences, of which the embedding makes a copy;
-// positions are a view of a buffer. RoBERTa has both of each sequence.
-struct value encoder_embedding(struct graph *g, uint32_t ids, struct value local[3])
+// words + token_type_embeddings. Uses kinds up, but for RoBERTa's; *types stays a variable.
+static struct value encoder_typed(struct graph *g, struct value words, uint32_t kinds,
+                                  struct value *types)
 {
     bool counted = encoder_is_counted(g);
-    uint32_t positions = counted ? encoder_positions(g) : TAPE_NONE;
-    uint32_t kinds =
-        graph_scratch(g, OP_INDEX, ROLE_TYPES, PART_SELF, DT_I64, counted ? SHAPE_TOKENS : SHAPE_T);
-    struct value words = lora_embed(g, ids, layer_embedding(g, ids, P_WTE, SHAPE_U));
     uint32_t whole =
         counted ? kinds : graph_scratch(g, OP_CLONE, ROLE_TYPES, PART_COPY, DT_I64, SHAPE_TOKENS);
-    struct value types = layer_embedding(g, kinds, P_TYPES, SHAPE_U);
+    *types = layer_embedding(g, kinds, P_TYPES, SHAPE_U);
     tape_unref(g->t, whole);
     if (!counted)
         tape_unref(g->t, kinds);
-    struct value both = layer_add(g, words, types, ROLE_EMBED);
+    return layer_add(g, words, *types, ROLE_EMBED);
+}
+
+// word_embeddings + token_type_embeddings + position_embeddings, a norm, dropout. The kinds are a
+// row gathered from a buffer, expanded over the sequences, of which the embedding makes a copy;
+// positions are a view of a buffer. RoBERTa has both of each sequence, DistilBERT no kinds.
+struct value encoder_embedding(struct graph *g, uint32_t ids, struct value local[3])
+{
+    bool counted = encoder_is_counted(g), typed = model_has_kinds(g->m);
+    uint32_t positions = counted ? encoder_positions(g) : TAPE_NONE, kinds = TAPE_NONE;
+    struct value types = graph_none();
+    if (typed)
+        kinds = graph_scratch(g, OP_INDEX, ROLE_TYPES, PART_SELF, DT_I64,
+                              counted ? SHAPE_TOKENS : SHAPE_T);
+    struct value words = lora_embed(g, ids, layer_embedding(g, ids, P_WTE, SHAPE_U));
+    struct value both = typed ? encoder_typed(g, words, kinds, &types) : graph_copy(g, words);
     struct value places = layer_embedding(g, positions, P_WPE, counted ? SHAPE_U : SHAPE_TC);
     if (counted)
         tape_unref(g->t, positions);
@@ -81,7 +91,9 @@ static struct value encoder_output(struct graph *g, struct value branch, struct 
 {
     bool attends = dense == P_O;
     struct value wide = layer_linear(g, branch, dense, SHAPE_U);
-    struct value dropped = layer_dropout(g, wide, attends ? ROLE_ATTN_DROP : ROLE_MLP_DROP);
+    struct value dropped = attends && !model_has_kinds(g->m)
+                               ? graph_copy(g, wide)
+                               : layer_dropout(g, wide, attends ? ROLE_ATTN_DROP : ROLE_MLP_DROP);
     graph_drop(g, wide);
     struct value sum = layer_add(g, dropped, x, attends ? ROLE_RESID1 : ROLE_RESID2);
     struct value out = layer_norm(g, sum, false, norm);

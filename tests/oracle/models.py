@@ -340,6 +340,8 @@ WIDTHS = {
     # FacebookAI/roberta-base
     "roberta": dict(model_type="roberta", vocab_size=50265, hidden_size=768, intermediate_size=3072,
                     num_attention_heads=12, max_position_embeddings=514, type_vocab_size=1, pad_token_id=1),
+    # distilbert/distilbert-base-uncased
+    "distilbert": dict(model_type="distilbert", vocab_size=30522),
     # LGAI-EXAONE/K-EXAONE-236B-A23B, with 32 experts for 128
     "exaone_moe": dict(model_type="exaone_moe", vocab_size=153600, hidden_size=6144, intermediate_size=18432,
                        moe_intermediate_size=2048, num_attention_heads=64, num_key_value_heads=8, head_dim=128,
@@ -355,7 +357,7 @@ WIDTHS |= {
 
 # What the depth is called where it has a name of its own.
 DEPTHS = {"gpt2": "n_layer", "gpt_bigcode": "n_layer", "gptj": "n_layer", "codegen": "n_layer", "mpt": "n_layers",
-          "gpt_neo": "num_layers"}
+          "gpt_neo": "num_layers", "distilbert": "n_layers"}
 
 
 def config(family, layers, **more):
@@ -383,7 +385,7 @@ def build(family, layers, dtype, attention="sdpa", device="cuda", score=False, *
                               AutoModelForSequenceClassification)
 
     cfg = config(family, layers, **more)
-    auto = AutoModelForMaskedLM if family in ("bert", "roberta") else AutoModelForCausalLM
+    auto = AutoModelForMaskedLM if family in ("bert", "roberta", "distilbert") else AutoModelForCausalLM
     if "vision" in WIDTHS[family]:
         auto = AutoModelForImageTextToText
     if score:

@@ -45,6 +45,7 @@ static int make_model(struct vram *v, struct model *m)
     struct vram_config c = v->config;
     c.task = TASK_INFERENCE;
     c.lora_rank = c.modules_to_save = 0;
+    c.eval_batch_size = c.eval_accumulation_steps = 0;
     c.compile = c.prepare_kbit = 0;
     c.adapter = ADAPTER_LORA;
     c.framework = FRAMEWORK_AUTO;

@@ -170,6 +170,21 @@ function scripts(browser, fixture) {
   });
 }
 
+// A site with a long name: the places behind it stay in sight on a phone.
+function crumbs(browser, base) {
+  check("a long first breadcrumb leaves room for the others", async () => {
+    const tab = await open(browser, `${base}/en/how-the-numbers-are-made/predicted-and-measured.html`, { viewport: { width: 360, height: 800 } });
+    try {
+      const seen = await tab.evaluate(() => {
+        document.querySelector(".crumbs a").textContent = "A name of a site that is longer than a phone is wide, and then some";
+        const nav = document.querySelector(".crumbs").getBoundingClientRect();
+        return Array.from(document.querySelectorAll(".crumbs li"), (e) => { const r = e.getBoundingClientRect(); return Math.min(r.right, nav.right) - r.left; });
+      });
+      that(seen.length === 3 && seen.every((width) => width >= 40), seen.join(" "));
+    } finally { await close(tab); }
+  });
+}
+
 export function run(browser, site, fixture) {
   const both = (list) => list.filter((p) => ["en", "hi"].includes(p.lang));
   for (const page of both(site.pages)) for (const scheme of ["http", "file"]) everyLook(browser, site[scheme], scheme, page, looks);
@@ -184,4 +199,5 @@ export function run(browser, site, fixture) {
     forcedColours(browser, site.http, page);
   }
   scripts(browser, fixture);
+  crumbs(browser, site.http);
 }

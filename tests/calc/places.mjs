@@ -26,7 +26,7 @@ const QUESTIONS = [
     ['fit', '', 'preset=gpt2'], ['max_batch', '', 'preset=gpt2'], ['serve', '', 'preset=gpt2'], ['explain-oom', 'nothing of the kind', 'preset=gpt2'], ['segments', '99999999', 'preset=gpt2'],
 ];
 // What the page does not ask: it has these of the report, or leaves them to the command.
-const NOT_IN_THE_PAGE = /^(fit|max_batch|compare)$/;
+const NOT_IN_THE_PAGE = /^(fit|max_batch)$/;
 
 // ---- the places --------------------------------------------------------------------------------------------
 
@@ -50,14 +50,18 @@ function module([verb, argument, config]) {
     const read = page.parse('flat', flat(wordsOf(config)));
     if (read.code) return read;
     const asks = { estimate: () => page.ask('report'), solve: () => page.solve(argument), 'explain-oom': () => page.explain(argument, true), segments: () => page.segments(Number(argument) || argument) };
-    return (asks[verb] ?? (() => page[verb]()))();
+    return (asks[verb] ?? (() => page.ask(verb)))();
 }
 
 // ---- what must be alike ------------------------------------------------------------------------------------
 
+// What a door says to do in words of its own, in the command's.
+const inCommandWords = (text) => text?.replace(/`vram\.(\w+)(\(\))?`/g, '`vramcalc $1`').replace(/gpu ?= ?"NAME"/, '--gpu NAME');
+const sameWords = (said, wanted) => said === wanted || (typeof said === 'string' && inCommandWords(said) === wanted);
+
 // Where a value of Lua's is not the command's; '' where all of it is. Nothing there is null here, an empty list an empty object.
 function differs(said, wanted, path = '') {
-    if (typeof said !== 'object' || said === null) return said === wanted || (said ?? null) === (wanted ?? null) ? '' : `${path}: ${JSON.stringify(said)}, the command ${JSON.stringify(wanted)}`;
+    if (typeof said !== 'object' || said === null) return sameWords(said, wanted) || (said ?? null) === (wanted ?? null) ? '' : `${path}: ${JSON.stringify(said)}, the command ${JSON.stringify(wanted)}`;
     if (typeof wanted !== 'object' || wanted === null) return `${path}: the command ${JSON.stringify(wanted)}`;
     const keys = new Set([...Object.keys(said), ...Object.keys(wanted)]);
     for (const key of keys) {
@@ -96,8 +100,8 @@ QUESTIONS.forEach((question, i) => {
     const [verb, argument, config] = question, wanted = command(question), name = `${verb} ${argument.slice(0, 20)} ${config}`;
     const inPage = NOT_IN_THE_PAGE.test(verb) ? null : module(question);
     if (wanted.refused) {
-        check(`${name}: refused by Lua in the same words`, lua[i]?.refused && wanted.refused.includes(lua[i].refused.replace(/^.*?vram\.\w+: (\w+: )?| \(text:\d+:\d+\)$/g, '')), `${lua[i]?.refused} -- ${wanted.refused}`);
-        if (hasPython) check(`${name}: refused by Python in the same words`, python[i]?.refused && wanted.refused.includes(python[i].refused), `${JSON.stringify(python[i]).slice(0, 200)} -- ${wanted.refused}`);
+        check(`${name}: refused by Lua in the same words`, lua[i]?.refused && wanted.refused.includes(inCommandWords(lua[i].refused).replace(/^.*?vram\.\w+: (\w+: )?| \(text:\d+:\d+\)$/g, '')), `${lua[i]?.refused} -- ${wanted.refused}`);
+        if (hasPython) check(`${name}: refused by Python in the same words`, python[i]?.refused && wanted.refused.includes(inCommandWords(python[i].refused)), `${JSON.stringify(python[i]).slice(0, 200)} -- ${wanted.refused}`);
         if (inPage && hasPython) check(`${name}: refused by the page for the same reason`, inPage.code !== 0 && inPage.value.error.id === python[i]?.id, inPage.text.slice(0, 200));
         return;
     }

@@ -31,8 +31,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (data[0] & 8)
         vram_set(v, "preset", "llama-3.2-1b");
     if (settings) {
-        calc_fuzz_check_error(
-            v, parse_text(v, VRAM_KIND_SETTINGS, text, settings, "settings.yaml"));
+        calc_fuzz_check_error(v,
+                              parse_text(v, VRAM_KIND_SETTINGS, text, settings, "settings.yaml"));
         text += settings < size - 1 ? settings + 1 : settings;
         size -= settings < size - 1 ? settings + 1 : settings;
         name = "a.py";

@@ -130,6 +130,13 @@ static void check_field(vram *v, const struct table *t, const char *name, char *
         complain(t, key, value, "its default changes the configuration");
 }
 
+// A key whose default what is beside has taken back already.
+static bool is_beside(const struct table *t, const char *name)
+{
+    const char *at = strstr(t->beside, name);
+    return at && (at == t->beside || at[-1] == ' ') && at[strlen(name)] == '=';
+}
+
 static void check_table(const struct table *t)
 {
     static char base[20000], line[1000];
@@ -146,7 +153,7 @@ static void check_table(const struct table *t)
     for (size_t n = 0; fgets(line, sizeof line, f); n++) {
         char *rest = line, *name = strsep(&rest, "\t"), *type = strsep(&rest, "\t");
         char *value = type ? strsep(&rest, "\t") : NULL;
-        if (n < 2 || !value)
+        if (n < 2 || !value || is_beside(t, name))
             continue;
         check_field(v, t, name, value, base);
         rows++;

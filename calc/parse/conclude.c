@@ -210,7 +210,8 @@ static void conclude_compile(struct parse *p)
 static const struct {
     const char *families, *targets;
 } PEFT_TARGETS[] = {
-    {"llama llama4 mistral mixtral stablelm gemma gemma2 gemma3 qwen2 qwen3 opt gptj gpt_neo",
+    {"llama llama4 mistral mixtral stablelm gemma gemma2 gemma3 qwen2 qwen3 opt opt_late gptj "
+     "gpt_neo bert roberta",
      "lora_targets=q+v"},
     {"phi", "lora_targets=q+v+up+down"},
     {"gpt2 gpt_neox gpt_bigcode bloom falcon mpt codegen", "lora_targets=q+k+v"},

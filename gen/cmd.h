@@ -4,6 +4,7 @@
 #define GEN_CMD_H
 
 #include "gen/base/args.h"
+#include "gen/base/diag.h"
 
 // Exit codes of every command.
 enum { EXIT_OK = 0, EXIT_CHECK = 1, EXIT_USAGE = 2, EXIT_IO = 3 };
@@ -14,5 +15,12 @@ enum { EXIT_OK = 0, EXIT_CHECK = 1, EXIT_USAGE = 2, EXIT_IO = 3 };
 #define X(name) extern const struct arg_command command_##name;
 COMMANDS(X)
 #undef X
+
+// Prints out to standard output and frees it; false, with a message, when it cannot be written.
+bool cmd_print(buf *out);
+
+// Ends a command: d's messages go to stderr, out to standard output; both are freed. ok: the
+// command did what it was asked for. The exit code.
+int cmd_end(struct diag *d, buf *out, bool ok);
 
 #endif

@@ -2,7 +2,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gen/base/fs.h"
 #include "gen/cmd.h"
 #include "gen/site/output/build.h"
 #include "gen/base/escape.h"
@@ -105,7 +104,7 @@ static void print_list(const struct build_list *l, const char *what, bool json, 
     }
 }
 
-// What the folder is and what follows from it; nothing is written.
+// What the folder is and what follows from it; nothing is written. Ends with d.
 static int explain(const struct settings_paths *paths, struct diag *d, arena *a)
 {
     struct site site = {.arena = ARENA_INIT, .diag = d};
@@ -116,11 +115,8 @@ static int explain(const struct settings_paths *paths, struct diag *d, arena *a)
                                    site.settings.file.len > 0, &site.arena, d);
         buf_str(&out, t->explanation);
     }
-    diag_flush(d);
-    bool printed = fs_print(buf_view(&out));
-    buf_free(&out);
     arena_free(&site.arena);
-    return !printed ? EXIT_IO : ok ? EXIT_OK : EXIT_CHECK;
+    return cmd_end(d, &out, ok);
 }
 
 static bool only_measured(const struct options *o)
@@ -180,14 +176,12 @@ static int run(void *given, int operand_count, char **operands)
                               .shuffle = o->shuffle};
     if (o->explain) {
         int code = explain(&b.paths, d, &a);
-        diag_free(d);
         arena_free(&a);
         return code;
     }
     struct build_summary s;
     bool ok = build_site(&b, d, &s);
     buf out = BUF_INIT;
-    diag_flush(d);
     if (o->verbose && ok) {
         print_list(&s.left_out, o->json ? "left_out" : "left out", o->json, &out);
         print_list(&s.foreign_list, "kept", o->json, &out);
@@ -196,13 +190,10 @@ static int run(void *given, int operand_count, char **operands)
         print_json(&s, ok, d, &out);
     else if (ok && !o->quiet)
         print_text(&s, &out);
-    bool printed = fs_print(buf_view(&out));
-    bool io = diag_has_io(d);
-    buf_free(&out);
-    diag_free(d);
+    int code = cmd_end(d, &out, ok);
     arena_free(&a);
     arena_free(&s.arena);
-    return !printed ? EXIT_IO : ok ? EXIT_OK : io ? EXIT_IO : EXIT_CHECK;
+    return code;
 }
 
 const struct arg_command command_build = {

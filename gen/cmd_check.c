@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "gen/base/diag.h"
-#include "gen/base/fs.h"
 #include "gen/cmd.h"
 #include "gen/site/check/check.h"
 
@@ -64,13 +63,8 @@ static int run(void *given, int operand_count, char **operands)
     bool ok =
         check_site(operand_count ? str_c(operands[0]) : STR("site"), (unsigned)o->jobs, d, &s);
     buf out = BUF_INIT;
-    diag_flush(d);
     print_result(o, &s, d, ok, &out);
-    bool printed = fs_print(buf_view(&out));
-    bool io = diag_has(d, D_IO_READ);
-    buf_free(&out);
-    diag_free(d);
-    return !printed || io ? EXIT_IO : ok ? EXIT_OK : EXIT_CHECK;
+    return cmd_end(d, &out, ok);
 }
 
 const struct arg_command command_check = {

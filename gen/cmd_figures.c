@@ -150,7 +150,7 @@ static int run(void *given, int operand_count, char **operands)
     if (unknown)
         buf_clear(&out);
     site_close(&site);
-    int rc = site_options_end(d, &out, ok);
+    int rc = cmd_end(d, &out, ok);
     if (unknown)
         diag_say(STR("vramdoc figures: no document has this name\n"));
     return unknown ? EXIT_USAGE : rc;

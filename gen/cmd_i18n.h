@@ -3,6 +3,7 @@
 #ifndef GEN_CMD_I18N_H
 #define GEN_CMD_I18N_H
 
+#include "gen/cmd.h"
 #include "gen/cmd_site.h"
 #include "gen/site/translation/staleness.h"
 

@@ -83,49 +83,51 @@ static bool find_body(const struct md_options *o, str file, arena *a, struct dia
     return ok;
 }
 
-static int print_fragment(const struct md_options *o, str file, struct diag *d, str text)
+static bool render_text(const struct md_options *o, str file, struct diag *d, str text, buf *out)
 {
     arena a = ARENA_INIT;
-    buf out = BUF_INIT;
     size_t body;
     bool ok =
-        find_body(o, file, &a, d, text, &body) && md_render(text, body, file, o, &a, d, &out, NULL);
-    bool written = fs_print(buf_view(&out));
-    if (!written)
-        diag_add(d, D_IO_WRITE, DIAG_FILE(STR("-")), DIAG_PLAIN);
-    buf_free(&out);
+        find_body(o, file, &a, d, text, &body) && md_render(text, body, file, o, &a, d, out, NULL);
     arena_free(&a);
-    return !written ? EXIT_IO : ok ? EXIT_OK : EXIT_CHECK;
+    return ok;
+}
+
+// Reports words that render does not take; true when there are none.
+static bool are_good(const struct render_options *r, int count, unsigned *bits)
+{
+    buf wrong = BUF_INIT;
+    str unknown;
+    if (!read_extensions(r->extensions, bits, &unknown))
+        buf_printf(&wrong, "vramdoc render: unknown extension %.*s\n", STR_ARG(unknown));
+    else if (count > 1)
+        buf_lit(&wrong, "vramdoc render: more than one file\n");
+    bool good = !wrong.len;
+    diag_say(buf_view(&wrong));
+    buf_free(&wrong);
+    return good;
 }
 
 static int run(void *given, int count, char **operands)
 {
     const struct render_options *r = given;
-    struct diag *d = diag_new((struct diag_options){.color = diag_may_color()});
     struct md_options o = {.unsafe = r->unsafe, .plain = !r->site};
     const char *path = count ? operands[0] : "-";
-    buf text = BUF_INIT;
-    str unknown;
-    int rc = EXIT_IO;
-    if (!read_extensions(r->extensions, &o.extensions, &unknown)) {
-        buf_printf(&text, "vramdoc render: unknown extension %.*s\n", STR_ARG(unknown));
-        diag_say(buf_view(&text));
-        rc = EXIT_USAGE;
-    } else if (count > 1) {
-        diag_say(STR("vramdoc render: more than one file\n"));
-        rc = EXIT_USAGE;
-    } else if (!read_input(path, d, &text)) {
+    buf text = BUF_INIT, out = BUF_INIT;
+    if (!are_good(r, count, &o.extensions))
+        return EXIT_USAGE;
+    struct diag *d = diag_new((struct diag_options){.color = diag_may_color()});
+    bool ok = !read_input(path, d, &text);
+    if (ok) {
         md_init();
         if (r->site && !r->extensions)
             o.extensions |= MD_MATH_DOLLARS;
         o.math = math_open(STR_NONE);
-        rc = print_fragment(&o, str_c(path), d, buf_view(&text));
+        ok = render_text(&o, str_c(path), d, buf_view(&text), &out);
         math_free(o.math);
     }
-    diag_flush(d);
-    diag_free(d);
     buf_free(&text);
-    return rc;
+    return cmd_end(d, &out, ok);
 }
 
 const struct arg_command command_render = {

@@ -118,13 +118,3 @@ int site_write_file(struct site *site, str path, str bytes)
         diag_add(site->diag, D_IO_WRITE, DIAG_FILE(path), "%s", strerror(errno));
     return rc;
 }
-
-int site_options_end(struct diag *d, buf *out, bool ok)
-{
-    bool failed = !ok || diag_count(d, DIAG_ERROR) > 0, io = diag_has_io(d);
-    diag_flush(d);
-    bool printed = fs_print(buf_view(out));
-    buf_free(out);
-    diag_free(d);
-    return !printed || io ? EXIT_IO : failed ? EXIT_CHECK : EXIT_OK;
-}

@@ -58,7 +58,5 @@ unsigned scanned_line(const struct scanned *s, size_t offset, str *file);
 bool scanned_own(const struct scanned *s, size_t from, size_t to, size_t *at);
 // Writes a file unless it has these bytes already: 1 written, 0 unchanged, -1 after io-write.
 int site_write_file(struct site *site, str path, str bytes);
-// Prints what has been collected, flushes messages, frees both: the exit code.
-int site_options_end(struct diag *d, buf *out, bool ok);
 
 #endif

@@ -151,6 +151,6 @@ int i18n_accept(const struct i18n_options *o, int count, char **operands)
         wrong =
             run(&x, count > 1 ? str_c(operands[0]) : STR_NONE, str_c(operands[count > 1 ? 1 : 0]));
     site_close(&x.site);
-    int rc = site_options_end(d, &x.out, x.ok);
+    int rc = cmd_end(d, &x.out, x.ok);
     return wrong ? i18n_usage(wrong) : rc;
 }

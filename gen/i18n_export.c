@@ -184,6 +184,6 @@ int i18n_export(const struct i18n_options *o, const char *document, const char *
         ok = write_output(&x, o->output, &out);
     }
     site_close(&x.site);
-    int rc = site_options_end(d, &out, ok);
+    int rc = cmd_end(d, &out, ok);
     return wrong ? i18n_usage(wrong) : rc;
 }

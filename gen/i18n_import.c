@@ -215,5 +215,5 @@ int i18n_import(const struct i18n_options *o, int count, char **files)
     for (int i = 0; ok && i < count; i++)
         ok = import_file(&x, files[i]);
     site_close(&x.site);
-    return site_options_end(d, &x.out, ok);
+    return cmd_end(d, &x.out, ok);
 }

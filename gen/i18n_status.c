@@ -190,6 +190,6 @@ int i18n_status(const struct i18n_options *o, const char *name)
     site_close(&s.site);
     if (unknown)
         buf_clear(&s.out);
-    int rc = site_options_end(d, &s.out, ok && !behind);
+    int rc = cmd_end(d, &s.out, ok && !behind);
     return unknown ? i18n_usage("no document has this name") : rc;
 }

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "gen/base/diag.h"
-#include "gen/base/fs.h"
 #include "gen/base/heap.h"
 #include "gen/cmd.h"
 
@@ -56,9 +55,7 @@ static const struct args_program program = {
 
 static int print(buf *out)
 {
-    bool ok = fs_print(buf_view(out));
-    buf_free(out);
-    return ok ? EXIT_OK : EXIT_IO;
+    return cmd_print(out) ? EXIT_OK : EXIT_IO;
 }
 
 static int usage(const char *what, const char *near)

@@ -52,7 +52,7 @@ int cli_deliver(const struct cli_run *r)
     const char *path = output_of(r);
     if (path)
         return write_file(r->v, path);
-    return put_text(r->v, stdout) && fflush(stdout) == 0 ? CLI_OK : cannot_write("<stdout>");
+    return put_text(r->v, stdout) ? CLI_OK : cannot_write("<stdout>");
 }
 
 // ---- errors ------------------------------------------------------------------------------------
@@ -457,7 +457,7 @@ int main(int argc, char **argv)
     if (rc == CLI_OK)
         rc = answer(&line);
     cli_line_free(&line);
-    if (fflush(stdout) != 0 && rc == CLI_OK)
-        rc = CLI_INPUT;
+    if (rc == CLI_OK && (fflush(stdout) != 0 || ferror(stdout)))
+        rc = cannot_write("<stdout>");
     return rc;
 }

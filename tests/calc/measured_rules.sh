@@ -5,6 +5,7 @@ export LUA_PATH="$ROOT/content/how-the-numbers-are-made/predicted-and-measured/?
 make -s -C "$ROOT" BUILD="$MAKE_BUILD" MODE="${MODE:-release}" "$MAKE_BUILD/tests/calc/lua" >&2
 status=0
 "$BUILD/tests/calc/lua" "$ROOT/tests/calc/measured_rules.lua" || status=1
+"$BUILD/tests/calc/lua" "$ROOT/tests/calc/measured_cells.lua" "$ROOT/tests/calc/measured.tsv" || status=1
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -17,6 +17,8 @@ figures.metrics = {
   {"^peak reserved$", "peak_reserved_bytes", "the same counter"},
   {"^peak memory$", "peak_reserved_bytes", "which counter is not said"},
   {"^max memory$", "peak_reserved_bytes", "which counter is not said"}, {"^peak gpu mem%a*$", "peak_reserved_bytes", "which counter is not said"},
+  {"^peak_memory_alloc", "peak_allocated_bytes", "torchtune's name of the counter"}, {"^peak_memory_active$", "peak_allocated_bytes", "the same"},
+  {"^peak_memory_reserved$", "peak_reserved_bytes", "torchtune's name of the counter"},
   {"^peak vram$", "peak_reserved_bytes", "which counter is not said"},
   {"^nvidia%-smi %(initial subtracted%)$", "process_bytes", "the card's memory less what was taken before the process began"},
   {"^nvidia%-smi", "process_bytes", "the process in the card"}, {"%(nvidia%-smi%)$", "process_bytes", "the process in the card"},
@@ -45,10 +47,16 @@ local function active(estimate) return estimate.peak_allocated_bytes end
 
 local of_source = {["weights and cache"] = {"weights and cache", weights_and_cache}, ["memory active"] = {"peak_allocated_bytes", active}}
 
+-- Whether a metric is another one, by its words, than the figure that a source's own words mean.
+local function names_its_own(metric)
+  local text = metric:lower()
+  return text:find("nvidia%-smi") or text:find("nvml") or text:find("reserved")
+end
+
 -- What to take out of an estimate for a metric: a name, and a function of the estimate; or nil and a sentence.
 function figures.find(metric, source)
   local own = of_source[source.figure]
-  if own then return own[1], own[2] end
+  if own and not names_its_own(metric) then return own[1], own[2] end
   for _, entry in ipairs(figures.metrics) do
     if metric:lower():gsub("^torch%.cuda%.", ""):gsub("%(%)", ""):find(entry[1]) then
       local member = entry[2]

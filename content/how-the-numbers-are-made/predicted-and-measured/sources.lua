@@ -26,10 +26,10 @@ local function fms_group(column)
 end
 
 local function fms(facts, column)
-  local several = tonumber(column.n_gpu) > 1
+  local several = facts.gpus > 1
   facts.vocabulary, facts.group = fms_vocabulary(facts), fms_group(column)
   -- packing to min(4096, the model's own length)
-  if facts.model:find("family=gpt_bigcode", 1, true) then facts.length = 2048 end
+  if facts.model:find("family=gpt_bigcode", 1, true) then facts.length = facts.length and math.min(facts.length, 2048) end
   if facts.quantized_adapters then facts.quantized = "nf4_double" end
   -- TRL calls PEFT's preparation on one GPU, and with bf16 alone takes head and embeddings back to it (sft_trainer.py, "args.bf16 and");
   -- with the weights of FSDP still on the CPU it calls none.
@@ -43,16 +43,16 @@ end
 -- utils.py, chunked_cross_entropy. Several GPUs: FSDPStrategy(auto_wrap_policy={Block}).
 local function litgpt_sharded(facts, column)
   if facts.trained ~= "none" then facts.loss = "chunked_output" end
-  if tonumber(column.n_gpu) > 1 then facts.parallel = facts.parallel == "ddp" and "ddp" or "fsdp1" end
+  if facts.gpus > 1 then facts.parallel = facts.parallel == "ddp" and "ddp" or "fsdp1" end
 end
 
 -- extensions/thunder/pretrain.py of April 2024: F.cross_entropy on whole logits, float32 as Fabric hands them out, inside of
 -- forward_and_loss. 512 sequences a step, under FSDP 32: README.md, "Gradient accumulation is disabled in the FSDP setting".
 local function litgpt_thunder(facts, column)
   litgpt_sharded(facts, column)
-  local gpus = tonumber(column.n_gpu)
+  local gpus = facts.gpus
   facts.loss, facts.keep_logits, facts.framework_version = "eager", "no", "0.3"
-  facts.accumulation = facts.parallel == "fsdp1" and 1 or 512 // (gpus * tonumber(column.batch))
+  facts.accumulation = facts.parallel == "fsdp1" and 1 or 512 // (gpus * facts.batch)
 end
 
 -- finetune/{full,lora}.py, lit-gpt's and litgpt's: on several GPUs activation_checkpointing_policy={Block}, in PyTorch's wrapper and
@@ -88,7 +88,7 @@ end
 
 local function litgpt_hub(facts, column)
   if contradicts_itself(facts) then return "the states of the optimizer that its file names do not fit in its card: another one ran" end
-  local name, batch = hub_name(facts), tonumber(column.batch) or 1
+  local name, batch = hub_name(facts), facts.batch
   local sequences = hub_full[name] or hub_full.other
   if facts.trained == "lora" then
     local yaml = hub_adapters[name] or hub_adapters.other
@@ -108,10 +108,10 @@ local function litgpt_tables(facts, column)
   facts.keep_logits = facts.trained and "no" or nil   -- its longest sequence is the first of all: there are none of a pass before
   if facts.trained == "lora" then
     facts.rank, facts.targets, facts.dropout = facts.rank or 8, facts.targets or "q+v", "0.05"
-    facts.accumulation = facts.accumulation or 128 // (tonumber(column.batch) or 1)
+    facts.accumulation = facts.accumulation or 128 // facts.batch
     if facts.quantized then facts.optimizer = "adamw_paged" end
   elseif column.method:lower():find("^generate") then
-    facts.new_tokens, facts.length = 50, 32   -- the defaults of generate/base.py; the column says "~32+50"
+    facts.new_tokens, facts.length = facts.new_tokens or 50, facts.length or 32   -- the defaults of generate/base.py; the column says "~32+50"
     return
   end
   litgpt_finetuned(facts, column)
@@ -179,7 +179,7 @@ local function tune(facts, column)
   if facts.checkpointing_unsaid then facts.checkpointing = "block" end
   if not facts.optimizer then facts.optimizer = version < 0.3 and "adamw_foreach" or "adamw_fused" end
   facts.loss = version < 0.3 and "upcast" or "chunked_output"
-  if tonumber(column.n_gpu) > 1 then
+  if facts.gpus > 1 then
     facts.parallel, facts.ends = version < 0.3 and "fsdp1" or "fsdp2", tune_ends(facts, version)
   end
   if facts.compiled_row then facts.compile = (facts.compiled_row == "qlora") == (facts.quantized_adapters == true) end
@@ -220,7 +220,7 @@ local function titan(facts, column)
   facts.trained = facts.trained or "all"
   facts.sequence_parallel = true   -- with tensor parallelism always: models/llama3/infra/parallelize.py, apply_tp (SequenceParallel)
   facts.parallel = facts.parallel == "fsdp1" and "fsdp1" or "fsdp2"
-  facts.dp = fsdp_ways(facts, tonumber(column.n_gpu))
+  facts.dp = fsdp_ways(facts, facts.gpus)
   if facts.compile == nil then facts.compile = false end
   titan_code(facts)
 end
@@ -259,7 +259,7 @@ local function fsdp_qlora(facts)
 end
 
 local function inference_over_gpus(facts, column)
-  local gpus = tonumber(column.n_gpu)
+  local gpus = facts.gpus
   if gpus > 1 then facts.devices = gpus end
 end
 

@@ -106,7 +106,7 @@ vocabulary.method = {
   {"liger", {kernels = "liger", fused_loss = true}}, {"unsloth", {kernels = "foak"}},
   {"fused lora kernels", {lora_kernels = "qkv+o+mlp"}},
   -- over several GPUs
-  {"ddp", {parallel = "ddp"}}, {"fsdp", {parallel = "fsdp"}}, {"fsdp1", {parallel = "fsdp1"}}, {"deepspeed", NOTHING},
+  {"ddp", {parallel = "ddp"}}, {"fsdp", {sharded = true}}, {"fsdp1", {parallel = "fsdp1"}}, {"deepspeed", NOTHING},
   {"fsdp(%d+)", number "fsdp_number"}, {"zero[ -]?(%d)", number "zero"}, {"deepspeed zero[ -]?(%d)", number "zero"},
   {"sequence parallel", {sequence_parallel = true}}, {"ring attention", {sequence_divided = true}}, {"ulysses", {sequence_divided = true}},
   {"sequence parallel (%d+)", number "cp"}, {"sp=?(%d+)", number "cp"}, {"padding%-free", {padding_free = true}},
@@ -251,7 +251,7 @@ vocabulary.other = {
   {"fsdp2", {parallel = "fsdp2"}}, {"zero%-?(%d)", number "zero"}, {"deepspeed zero%-?(%d)", number "zero"},
   {"gradient checkpointing", {checkpointing = "block"}}, {"no gradient checkpointing", {checkpointing = "none"}}, {"compile", {compile = true}}, {"eager", {compile = false}},
   {"float8", {float8 = true}}, {"float8nocompile", {float8 = true, compile = false}}, {"bf16", NOTHING},
-  {"fsdp", {parallel = "fsdp"}}, {"zero (%d)", number "zero"}, {"deepspeed zero (%d)", number "zero"}, {"deepspeed", NOTHING},
+  {"fsdp", {sharded = true}}, {"zero (%d)", number "zero"}, {"deepspeed zero (%d)", number "zero"}, {"deepspeed", NOTHING},
   {"sequence parallel", {sequence_parallel = true}}, {"ring attention", {sequence_divided = true}}, {"ulysses", {sequence_divided = true}},
   {"tensor parallel", {tensor_parallel = true}}, {"device_map", {spread_layers = true}}, {"auto", NOTHING},
   {"optimizer in bwd", {optimizer_in_backward = true}}, {"optimizer_in_bwd", {optimizer_in_backward = true}},

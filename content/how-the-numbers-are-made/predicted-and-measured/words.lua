@@ -14,22 +14,32 @@ local words = {}
 
 local thousands = {k = 1024, m = 1024 * 1024, [""] = 1}
 
+-- "2048", "2,048", "2k", "1.5k", "2^11".
 local function count(cell)
-  local digits, thousand = cell:lower():gsub("[,_]", ""):match("^(%d+)([km]?)$")
-  if digits then return math.tointeger(tonumber(digits)) * thousands[thousand] end
+  local text = cell:lower():gsub("[,_]", "")
+  local digits, thousand = text:match("^(%d+%.?%d*)%s?([km]?)$")
+  local power = tonumber(text:match("^2%^(%d+)$"))
+  local n = digits and math.tointeger(tonumber(digits) * thousands[thousand]) or power and power < 32 and 1 << power
+  return n and n > 0 and n or nil
 end
 
--- "8", "8x", "4 GPUs", "8 (1 node)"; "2 nodes x 8".
+-- "8", "8x", "4 GPUs", "8 (1 node)", "8xH100"; "2 nodes x 8", "2x8": either way round as many.
 local function cards_of(cell)
-  local nodes, each = cell:lower():match("^(%d+)%s*nodes?%s*x%s*(%d+)")
-  if nodes then return math.tointeger(nodes * each) end
-  return count((cell:lower():gsub("%s*%b()$", ""):gsub("%s*gpus?$", ""):gsub("x$", "")))
+  local text = cell:lower():gsub("\u{d7}", "x"):gsub("^n%s*=%s*", "")
+  local nodes, each = text:match("^(%d+)%s*nodes?%s*x%s*(%d+)")
+  if not nodes then nodes, each = text:match("^(%d+)%s*x%s*(%d+)$") end
+  if nodes then return count(("%d"):format(nodes * each)) end
+  return count((text:gsub("%s*%b()$", ""):gsub("%s*gpus?$", ""):gsub("^(%d+)%s*x%s*%a[%w%s-]*$", "%1"):gsub("%s*x$", "")))
 end
 
--- "2", "2 per GPU", "2 (per device)", "2 (GA 8)": sequences of one pass on one card, and how many passes make a step. "8x4" and a
--- batch of all cards do not say which is which.
+-- What may stand around a batch.
+local around_batch = {"^m?bs?%s*=?%s*", "^micro[%a _-]*=?%s*", "%s*%(micro%)$", "%s*%(?per[ -]device%)?", "%s*%(?per[ -]gpu%)?", "%s*/%s*gpu$"}
+
+-- "2", "2 per GPU", "mbs 2", "2 (GA 8)": sequences of one pass on one card, and how many passes make a step. "8x4" and a batch of
+-- all cards do not say which is which.
 local function batch_of(cell)
-  local text = cell:lower():gsub("^micro%s*", ""):gsub("%s*%(?per[ -]device%)?", ""):gsub("%s*%(?per[ -]gpu%)?", ""):gsub("%s*/%s*gpu$", "")
+  local text = cell:lower()
+  for _, pattern in ipairs(around_batch) do text = text:gsub(pattern, "") end
   local size, passes = text:match("^(%d+)%s*[,(]%s*ga%s*=?%s*(%d+)%)?$")
   if size then return count(size), count(passes) end
   return count((text:gsub("%s*seq%a*$", "")))
@@ -48,7 +58,7 @@ local function one_number(cell)
 end
 
 -- What may stand around a length.
-local around = {"^up to%s*", "^max%a*%.?%s*", "%s*max%a*%.?$", "%s*%(?packed%)?$", "^%s*[<~]?=?%s*", "%s*tokens?%s*$", "%s+$"}
+local around = {"^up to%s*", "^len%a*%s*=?%s*", "^ctx%s*=?%s*", "^context%a*%s*=?%s*", "%s*context%s*$", "%s*ctx%s*$", "^max%a*%.?%s*", "%s*max%a*%.?$", "%s*%(?packed%)?$", "^%s*[<~]?=?%s*", "%s*tokens?%s*$", "%s+$"}
 
 -- "4096", "<=768", "512, 1024, 2048", "512-1024": the largest length is the one that decides the peak.
 local function lengths(cell)
@@ -95,7 +105,7 @@ end
 
 -- A batch of all cards and passes is so many passes; one that does not divide says something else.
 local function share_batch(facts)
-  if not facts.effective or not facts.batch then return end
+  if not facts.effective then return end
   local at_once = facts.batch * (facts.dp or facts.gpus // ((facts.tp or 1) * (facts.pp or 1) * (facts.cp or 1)))
   local passes = facts.effective // at_once
   if passes * at_once ~= facts.effective or (facts.accumulation or passes) ~= passes then
@@ -117,8 +127,10 @@ local function complete(facts, column, source)
   facts.batch, passes = batch_of(column.batch)
   facts.accumulation, facts.gpus = facts.accumulation or passes, cards_of(column.n_gpu)
   if not facts.gpus then return ("unknown n_gpu '%s'"):format(column.n_gpu) end
+  if not facts.batch then return ("the batch is not said: batch '%s'"):format(column.batch) end
   if facts.trained == "all" and tonumber(facts.dropout or 0) > 0 then return "unknown method 'dropout': of the model's own layers" end
   if facts.reentrant ~= nil and not facts.checkpointing then facts.checkpointing = "block" end
+  facts.parallel = facts.parallel or facts.sharded and "fsdp"
   local wrong = source.reading and source.reading(facts, column)
   if wrong then return wrong end
   silent(facts, source.facts)
@@ -135,7 +147,6 @@ local function complete(facts, column, source)
   divide_sequence(facts)
   if facts.compiler then return ("%s compiles the model: not modelled"):format(facts.compiler) end
   if not facts.length then return ("the length of the sequences is not said: seq '%s'"):format(column.seq) end
-  if not facts.batch then return ("the batch is not said: batch '%s'"):format(column.batch) end
   if column.task ~= "inference" and not facts.trained then return ("no method is said: '%s'"):format(column.method) end
 end
 
@@ -388,6 +399,8 @@ local function write(facts, column)
   if column.task == "inference" then
     put("max_new_tokens", facts.new_tokens)
     put("kv_dtype", facts.cache)
+    put("compile", yes(facts.compile))
+    put_float8(put, facts)
   else
     put_training(put, facts)
   end
@@ -403,14 +416,21 @@ local function write(facts, column)
   return list
 end
 
--- The words of a row's columns as a list of {key, value}, and the facts that they are from; or nil and a sentence.
-function words.of(column)
+local function words_of(column)
   local facts, wrong = facts_of(column)
   if not facts then return nil, wrong end
   local list
   list, wrong = write(facts, column)
   if not list then return nil, wrong end
   return list, facts
+end
+
+-- The words of a row's columns as a list of {key, value}, and the facts that they are from; or nil and a sentence. A fault of the
+-- rules is a sentence, too, so that one row costs no other.
+function words.of(column)
+  local read, list, rest = pcall(words_of, column)
+  if not read then return nil, ("a fault of the rules: %s"):format(list) end
+  return list, rest
 end
 
 function words.text(list)

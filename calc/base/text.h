@@ -29,7 +29,7 @@ bool text_to_millionths(const char *s, size_t len, uint64_t *out, bool *overflow
 #ifdef __wasm__  // which knows fewer families to name in one
 enum { TEXT_LINE = 400 };
 #else
-enum { TEXT_LINE = 800 };
+enum { TEXT_LINE = 1000 };
 #endif
 struct text_line {
     char text[TEXT_LINE];

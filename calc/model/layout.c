@@ -194,6 +194,8 @@ bool layout_norm_bias(const struct model *m)
 static void layout_norm(struct layout *l, const struct model *m, uint16_t number, uint8_t role)
 {
     bool full = layout_norm_trained(m);
+    if (model_norms_bare(m))
+        return;
     layout_block(l, full, (struct layout_row){number, role, PART_WEIGHT, SHAPE_C, m->c.n_embd, 0});
     if (layout_norm_bias(m))
         layout_block(l, full,

@@ -183,7 +183,7 @@ void layout_outside(struct layout *l, const struct model *m)
         return;
     if (encoder)
         layout_encoder_head(l, m);
-    bool norm = !(m->features & HAS_NARROW_EMBEDDING);
+    bool norm = !(m->features & HAS_NARROW_EMBEDDING) && !model_norms_bare(m);
     if (norm)
         layout_after(l, layout_norm_trained(m),
                      (struct layout_row){P_LN_F, ROLE_LN_F, PART_WEIGHT, SHAPE_C, c, 0});

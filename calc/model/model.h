@@ -171,6 +171,28 @@ static inline bool model_has_kinds(const struct model *m)
 #endif
 }
 
+// LayerNorm without weights (OLMo).
+static inline bool model_norms_bare(const struct model *m)
+{
+#ifndef __wasm__
+    return m->c.family == FAMILY_OLMO || m->c.family == FAMILY_OLMO_CLIP;
+#else
+    (void)m;
+    return false;
+#endif
+}
+
+// Of the layers that take turns the first has no window, where in others the last has none (CWM).
+static inline bool model_opens_whole(const struct model *m)
+{
+#ifndef __wasm__
+    return m->c.family == FAMILY_CWM;
+#else
+    (void)m;
+    return false;
+#endif
+}
+
 static inline bool model_layer_is_dense(const struct model *m, uint64_t layer)
 {
 #ifndef __wasm__

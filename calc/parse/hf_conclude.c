@@ -105,17 +105,44 @@ static int conclude_turned(struct parse *p)
     return VRAM_OK;
 }
 
-// Of a list of layers' kinds: none is another.
-static bool attention_alone(struct span list)
+// How many layers of a list of their kinds are of one kind; *all: how many there are.
+static uint64_t count_kind(struct span list, const char *kind, uint64_t *all)
 {
-    bool alone = list.len > 0;
-    while (list.len) {
+    uint64_t found = 0;
+    for (*all = 0; list.len; ++*all) {
         size_t comma = span_find(list, ",");
-        struct span one = span_trim((struct span){list.at, comma < list.len ? comma : list.len});
-        alone = alone && (span_is(one, "attention") || span_is(one, "full_attention"));
+        found +=
+            span_is(span_trim((struct span){list.at, comma < list.len ? comma : list.len}), kind);
         list = span_skip(list, comma < list.len ? comma + 1 : list.len);
     }
-    return alone;
+    return found;
+}
+
+static bool attention_alone(struct span list)
+{
+    uint64_t all, some = count_kind(list, "attention", &all);
+    return all > 0 && some + count_kind(list, "full_attention", &all) == all;
+}
+
+// Where the file lists its layers: none has a window, each has one, or all but every so manieth.
+// SRC: transformers 5.23 models/{ministral,cwm,mellum}/modular_*.py, layer_types.
+static void conclude_layers(struct parse *p)
+{
+    struct vram_config *c = &p->v->config;
+    struct entry e;
+    parse_rewind(p);
+    while (parse_entry(p, &e)) {
+        uint64_t all, windows = count_kind(e.value, "sliding_attention", &all),
+                      whole = all - windows;
+        if (!span_is(hf_inner(e.key), "layer_types") || all == 0)
+            continue;
+        if (windows == 0 && count_kind(e.value, "full_attention", &all) == all)
+            c->sliding_window = 0;
+        else if (whole == 0)
+            c->sliding_window_pattern = 0;
+        else if (windows && all / (all / whole) == whole)
+            c->sliding_window_pattern = all / whole;
+    }
 }
 
 // Of Granite 4.0 those whose layers are all attention, with positions, are modelled; without a list
@@ -176,6 +203,7 @@ int hf_conclude(struct parse *p)
     conclude_window(p);
     int rc = conclude_shared(p);
 #ifndef __wasm__
+    conclude_layers(p);
     if (rc == VRAM_OK)
         rc = conclude_turned(p);
     if (rc == VRAM_OK)

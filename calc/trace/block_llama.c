@@ -55,7 +55,8 @@ static bool llama_grouped(const struct graph *g)
 static bool llama_has_window(const struct graph *g)
 {
     uint64_t pattern = g->m->c.sliding_window_pattern;
-    return model_masks_windows(g->m) && (pattern == 0 || (graph_layer(g) + 1) % pattern != 0);
+    return model_masks_windows(g->m) &&
+           (pattern == 0 || (graph_layer(g) + !model_opens_whole(g->m)) % pattern != 0);
 }
 
 // One key and value for all queries are repeated as views of themselves.
@@ -201,9 +202,12 @@ static struct heads llama_project(struct graph *g, struct value x)
         return llama_reshaped(g, part);
     }
     if (has(g, HAS_LATE_NORM)) {
-        const struct value out[3] = {layer_linear(g, x, P_Q, SHAPE_Q),
-                                     layer_linear(g, x, P_K, SHAPE_KV),
-                                     layer_linear(g, x, P_V, SHAPE_KV)};
+        struct value out[3] = {layer_linear(g, x, P_Q, SHAPE_Q), layer_linear(g, x, P_K, SHAPE_KV),
+                               layer_linear(g, x, P_V, SHAPE_KV)};
+#ifndef __wasm__
+        for (unsigned i = 0; i < 3 && g->m->c.family == FAMILY_OLMO_CLIP; i++)
+            out[i] = layer_clipped(g, out[i]);
+#endif
         return llama_heads(g, out);
     }
     h.q = llama_head(g, llama_queries(g, x, &h), P_Q_NORM, SHAPE_Q_STATS);

@@ -134,8 +134,9 @@ static void checkpoint_release(struct graph *g, int32_t frame)
         tape_unref(g->t, f->results[f->taken++]);
     if (frame == 1 && !(g->m->features & (HAS_COUNTED_POSITIONS | HAS_RETURNED_SHARES)) &&
         g->m->c.checkpointing == CHECKPOINTING_BLOCK) {  // the first layer of its kind of mask
-        tape_unref(g->t, g->masks[1]);
-        g->masks[1] = TAPE_NONE;
+        uint32_t *mask = &g->masks[!model_opens_whole(g->m)];
+        tape_unref(g->t, *mask);
+        *mask = TAPE_NONE;
     }
     if (frame == 0 && graph_has(g, TRAIT_INNER_MODEL))
         layer_rope_close(g);  // an argument of every block

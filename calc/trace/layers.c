@@ -38,14 +38,13 @@ struct value layer_softmax(struct graph *g, struct value x, uint8_t role)
     return out;
 }
 
-struct value layer_norm(struct graph *g, struct value x, bool global, uint16_t weight)
+// Uses in, w and b up; w is none where the norm has no weights.
+static struct value norm_of(struct graph *g, struct value in, struct value w, struct value b,
+                            uint8_t role)
 {
-    struct value in = graph_to(g, x, g->autocast ? DT_F32 : x.dtype, PART_UPCAST);
-    struct value w = graph_param(g, global, weight);
-    struct value b = graph_param(g, global, (uint16_t)(weight + LAYOUT_BIAS));
-    struct value out = graph_make(g, OP_LAYER_NORM, w.role, PART_OUTPUT, in.dtype, x.shape);
-    uint32_t mean = graph_scratch(g, OP_LAYER_NORM, w.role, PART_MEAN, DT_F32, SHAPE_TOKENS);
-    uint32_t rstd = graph_scratch(g, OP_LAYER_NORM, w.role, PART_RSTD, DT_F32, SHAPE_TOKENS);
+    struct value out = graph_make(g, OP_LAYER_NORM, role, PART_OUTPUT, in.dtype, in.shape);
+    uint32_t mean = graph_scratch(g, OP_LAYER_NORM, role, PART_MEAN, DT_F32, SHAPE_TOKENS);
+    uint32_t rstd = graph_scratch(g, OP_LAYER_NORM, role, PART_RSTD, DT_F32, SHAPE_TOKENS);
     if (graph_needs(g, in) || graph_needs(g, w)) {
         int32_t n = graph_node(g, NODE_LAYER_NORM, &out, 0);
         graph_save(g, n, in.storage);
@@ -61,6 +60,57 @@ struct value layer_norm(struct graph *g, struct value x, bool global, uint16_t w
     graph_drop(g, w);
     graph_drop(g, b);
     return out;
+}
+
+#ifndef __wasm__
+// F.layer_norm(x.float(), None, None).to(x.dtype). SRC: transformers models/olmo/modeling_olmo.py,
+// OlmoLayerNorm.forward.
+static struct value norm_bare(struct graph *g, struct value x, uint16_t weight)
+{
+    uint8_t role = weight == P_LN1 ? ROLE_LN1 : weight == P_LN2 ? ROLE_LN2 : ROLE_LN_F;
+    struct value wide =
+        norm_of(g, graph_to(g, x, DT_F32, PART_UPCAST), graph_none(), graph_none(), role);
+    struct value out = graph_to(g, wide, x.dtype, PART_OUTPUT_CAST);
+    graph_drop(g, wide);
+    return out;
+}
+
+// F.layer_norm(x, weight + 1, bias), all three in autocast's format where it is on. SRC:
+// transformers models/nemotron/modeling_nemotron.py, NemotronLayerNorm1P.forward.
+static struct value norm_moved(struct graph *g, struct value x, bool global, uint16_t weight)
+{
+    struct value w = graph_param(g, global, weight);
+    struct value b = graph_param(g, global, (uint16_t)(weight + LAYOUT_BIAS));
+    struct value sum = graph_make(g, OP_ADD, w.role, PART_SCALED, w.dtype, w.shape);
+    graph_follow(g, NODE_PASS, &sum, w);
+    struct value in = graph_input_cast(g, x, w.role, PART_INPUT_CAST);
+    struct value plus = graph_input_cast(g, sum, w.role, PART_WEIGHT_CAST);
+    struct value bias = graph_input_cast(g, b, w.role, PART_BIAS_CAST);
+    graph_drop(g, sum);
+    graph_drop(g, w);
+    graph_drop(g, b);
+    struct value out = norm_of(g, in, graph_copy(g, plus), graph_copy(g, bias), w.role);
+    if (graph_needs(g, out)) {
+        graph_save(g, out.node, plus.storage);
+        graph_save(g, out.node, bias.storage);
+    }
+    graph_drop(g, plus);
+    graph_drop(g, bias);
+    return out;
+}
+#endif
+
+struct value layer_norm(struct graph *g, struct value x, bool global, uint16_t weight)
+{
+#ifndef __wasm__
+    if (model_norms_bare(g->m))
+        return norm_bare(g, x, weight);
+    if (g->m->c.family == FAMILY_NEMOTRON)
+        return norm_moved(g, x, global, weight);
+#endif
+    struct value in = graph_to(g, x, g->autocast ? DT_F32 : x.dtype, PART_UPCAST);
+    struct value w = graph_param(g, global, weight);
+    return norm_of(g, in, w, graph_param(g, global, (uint16_t)(weight + LAYOUT_BIAS)), w.role);
 }
 
 struct value layer_gelu(struct graph *g, struct value x)

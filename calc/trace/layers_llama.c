@@ -199,6 +199,21 @@ struct value layer_activation(struct graph *g, struct value x, bool gelu)
 }
 
 #ifndef __wasm__
+// x.clamp_(...), for whose gradient a copy of x as it was is kept. Uses x up. SRC: transformers
+// models/olmo/modeling_olmo.py, OlmoAttention.forward; pytorch tools/autograd/derivatives.yaml.
+struct value layer_clipped(struct graph *g, struct value x)
+{
+    struct value out = x;
+    if (graph_needs(g, x)) {
+        uint32_t before = graph_scratch(g, OP_CLONE, x.role, PART_COPY, x.dtype, x.shape);
+        int32_t n = graph_node(g, NODE_CLAMP, &out, 2);  // two comparisons
+        graph_save(g, n, before);
+        graph_edge(g, n, x);
+        tape_unref(g->t, before);
+    }
+    return out;
+}
+
 // square(relu(x)), which autocast has in float32. SRC: transformers
 // src/transformers/activations.py, ReLUSquaredActivation.
 struct value layer_squared_relu(struct graph *g, struct value x)

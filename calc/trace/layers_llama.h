@@ -22,6 +22,7 @@ struct value layer_centered_norm(struct graph *g, struct value x, bool global, u
 struct value layer_activation(struct graph *g, struct value x, bool gelu);
 struct value layer_l2_norm(struct graph *g, struct value x, uint8_t stats);
 struct value layer_squared_relu(struct graph *g, struct value x);
+struct value layer_clipped(struct graph *g, struct value x);
 struct value layer_gelu_new(struct graph *g, struct value x);  // transformers' GPT-2
 struct value layer_repeat(struct graph *g, struct value x, uint8_t shape);
 struct value layer_soft_cap(struct graph *g, struct value x);

@@ -347,8 +347,21 @@ WIDTHS = {
                        moe_intermediate_size=2048, num_attention_heads=64, num_key_value_heads=8, head_dim=128,
                        num_experts=32, num_experts_per_tok=8, num_shared_experts=1, sliding_window=128,
                        tie_word_embeddings=False),
+    # allenai/OLMo-1B-hf
+    "olmo": dict(model_type="olmo", vocab_size=50304, hidden_size=2048, intermediate_size=8192, num_attention_heads=16,
+                 tie_word_embeddings=True),
+    # nvidia/Minitron-4B-Base
+    "nemotron": dict(model_type="nemotron", vocab_size=256000, hidden_size=3072, intermediate_size=9216,
+                     num_attention_heads=24, num_key_value_heads=8, head_dim=128, tie_word_embeddings=False),
+    # facebook/cwm, a window shorter than a sequence
+    "cwm": dict(model_type="cwm", vocab_size=128256, sliding_window=512, tie_word_embeddings=False),
+    # mistralai/Ministral-8B-Instruct-2410 in the class of its own, windows and none in turn, a window shorter than a sequence
+    "ministral": dict(model_type="ministral", vocab_size=131072, hidden_size=4096, intermediate_size=12288,
+                      num_attention_heads=32, num_key_value_heads=8, head_dim=128, sliding_window=512,
+                      tie_word_embeddings=False),
 }
 WIDTHS |= {
+    "olmo_clip": dict(WIDTHS["olmo"], clip_qkv=8.0),  # olmo, q, k and v clipped, as in allenai/OLMo-7B-0424-hf
     "cohere2w": dict(WIDTHS["cohere2"], sliding_window=512),  # cohere2, a window shorter than a sequence
     "ernie4_5_bias": dict(WIDTHS["ernie4_5"], use_bias=True),  # ernie4_5, biases that a config.json may ask for
     "llama4_chunks": dict(WIDTHS["llama4"], attention_chunk_size=512),  # llama4, chunks shorter than a sequence

@@ -159,6 +159,10 @@ static const struct known {
     {"mistral-nemo-12b", 12247782400},
     {"mistral-large-123b", 122610069504},
     {"olmo-2-7b", 7298617344},
+    {"olmo-1b", 1176764416},
+    {"olmo-7b", 6888095744},
+    {"minitron-4b", 4190509056},
+    {"cwm-32b", 32581097472},
     {"phi-4-mini", 3836021760},
     {"stablelm-3b", 2795443200},
 };

@@ -181,36 +181,6 @@ static int weigh(struct plan *p, const struct vram_config *next, struct probe_an
     return *exact && rc == VRAM_OK ? try_below(p, next, out->plan_process_bytes, answer) : rc;
 }
 
-// Adds one row if that takes less memory still. While the tensors alone are more than the card has,
-// theirs are compared and nothing is replayed; later, what takes as many tensors as the plan and
-// saves nothing alone is not tried.
-static int extend(struct plan *p, size_t row)
-{
-    struct vram_config next = p->list->plan;
-    struct probe_answer answer = {0};
-    struct vram_advice *out = &p->list->out;
-    if (!apply(p, row, &next))
-        return VRAM_OK;
-    uint64_t least = least_of(p->probe, &next);
-    bool exact = least <= out->gpu_bytes, fewer = least < p->least;
-    int rc = VRAM_OK;
-    if (!fewer && (!exact || !change_of(p, row)->saved_bytes))
-        return VRAM_OK;
-    if (exact)
-        rc = weigh(p, &next, &answer, &exact);
-    if (rc != VRAM_OK)
-        return rc == VRAM_ENOMEM ? rc : VRAM_OK;
-    p->list->plan = next;
-    p->least = least;
-    p->exact = exact;
-    p->answer = answer;
-    out->plan_process_bytes = answer.process;
-    change_of(p, row)->in_plan = true;
-    p->tight = answer.fits;
-    p->found = answer.surely;
-    return VRAM_OK;
-}
-
 // Rows of a plan in the order in which they are left out.
 struct rows {
     size_t count, row[ADVICE_MAX];
@@ -290,9 +260,9 @@ static int leave_out(struct plan *p, const struct rows *out, bool *left)
 // Rows from number `from` on that the plan will probably do without, all of them together: what
 // its tensors say, and the allocator adding the same part as to the plan. Up to the first that is
 // not among them and might be.
-static void guess(const struct plan *p, const struct rows *all, size_t from, struct rows *out)
+static void guess(const struct plan *p, const struct rows *all, size_t from, double part,
+                  struct rows *out)
 {
-    double part = (double)p->answer.process / (double)p->least;
     out->count = 0;
     for (size_t i = from; i < all->count; i++) {
         struct vram_config next;
@@ -307,23 +277,81 @@ static void guess(const struct plan *p, const struct rows *all, size_t from, str
     }
 }
 
+// Rows that a plan may do without, in the order in which they are left out.
+static void spare(const struct plan *p, struct rows *all)
+{
+    all->count = 0;
+    for (size_t k = 0; k < p->list->count; k++) {
+        const struct vram_change *c = change_of(p, p->list->order[k]);
+        if (c->in_plan && c->cost_permille >= 0)
+            all->row[all->count++] = p->list->order[k];
+    }
+}
+
+// Adds a row with which the plan probably fits, without those that it will then probably do
+// without: what fits so fits with them, too. *done: whether it does.
+static int finish(struct plan *p, size_t row, bool *done)
+{
+    struct rows all, out;
+    int rc = VRAM_OK;
+    *done = false;
+    spare(p, &all);
+    change_of(p, row)->in_plan = true;
+    guess(p, &all, 0, 1, &out);
+    if (out.count)
+        rc = leave_out(p, &out, done);
+    change_of(p, row)->in_plan = *done;
+    p->found |= *done;
+    p->exact |= *done;
+    return rc;
+}
+
+// Adds one row if that takes less memory still. While the tensors alone are more than the card has,
+// theirs are compared and nothing is replayed; later, what takes as many tensors as the plan and
+// saves nothing alone is not tried.
+static int extend(struct plan *p, size_t row)
+{
+    struct vram_config next = p->list->plan;
+    struct probe_answer answer = {0};
+    struct vram_advice *out = &p->list->out;
+    if (!apply(p, row, &next))
+        return VRAM_OK;
+    uint64_t least = least_of(p->probe, &next);
+    bool exact = least <= out->gpu_bytes, fewer = least < p->least, done = false;
+    int rc = VRAM_OK;
+    if (!fewer && (!exact || !change_of(p, row)->saved_bytes))
+        return VRAM_OK;
+    if (MODEL_IS_WHOLE && exact && least < too_much(p))
+        rc = finish(p, row, &done);
+    if (rc == VRAM_OK && exact && !done)
+        rc = weigh(p, &next, &answer, &exact);
+    if (rc != VRAM_OK || done)
+        return rc == VRAM_ENOMEM ? rc : VRAM_OK;
+    p->list->plan = next;
+    p->least = least;
+    p->exact = exact;
+    p->answer = answer;
+    out->plan_process_bytes = answer.process;
+    change_of(p, row)->in_plan = true;
+    p->tight = answer.fits;
+    p->found = answer.surely;
+    return VRAM_OK;
+}
+
 // Leaves out one row after the other that the plan does not need, but for what makes it faster.
 // Where several will probably go, they are tried together, and where that is wrong without the
 // last: what fits without all of them fits without some.
 static int prune(struct plan *p)
 {
-    struct rows all = {0}, out;
+    struct rows all, out;
     int rc = VRAM_OK;
-    for (size_t k = 0; k < p->list->count; k++) {
-        const struct vram_change *c = change_of(p, p->list->order[k]);
-        if (c->in_plan && c->cost_permille >= 0)
-            all.row[all.count++] = p->list->order[k];
-    }
+    spare(p, &all);
     for (size_t i = 0; i < all.count && rc == VRAM_OK; i++) {
         bool left = false;
+        double part = (double)p->answer.process / (double)p->least;
         if (!change_of(p, all.row[i])->in_plan)
             continue;
-        for (guess(p, &all, i, &out); out.count > 1 && rc == VRAM_OK && !left; out.count--)
+        for (guess(p, &all, i, part, &out); out.count > 1 && rc == VRAM_OK && !left; out.count--)
             rc = leave_out(p, &out, &left);
         if (rc == VRAM_OK && !left)
             rc = leave_out(p, &(struct rows){1, {all.row[i]}}, &left);
@@ -371,8 +399,10 @@ int plan_make(struct vram *v, struct vram *probe, struct advice_list *list)
     for (int same = 1; same >= 0 && rc == VRAM_OK; same--) {
         rc = same ? add_same(&p) : add_other(&p);
         // a narrow fit is better than another model
-        if (!p.found && p.tight)
+        if (!p.found && p.tight) {
             p.found = p.tight_only = true;
+            p.failed = 0;  // that was to fit surely
+        }
     }
     if (rc == VRAM_OK)
         rc = p.found ? prune(&p) : make_exact(&p);

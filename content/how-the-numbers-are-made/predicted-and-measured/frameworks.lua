@@ -68,6 +68,12 @@ local function of_date(text)
   end
 end
 
+-- The day of a development version, or one that stands for a version: "2.5.0.dev20240605", "1963fc8 (2024-12-23)".
+local function day_of(text)
+  local year, month, day = text:match("dev(20%d%d)(%d%d)(%d%d)")
+  return year and year .. "-" .. month .. "-" .. day or text:match("20%d%d%-%d%d%-%d%d")
+end
+
 -- Of a range the first one: "2.4-2.5" -> "2.4".
 local function version_in(text)
   return text:match("^v?(%d+%.%d+)")
@@ -103,7 +109,7 @@ local function default_torch(found)
   end
 end
 
--- {stack, torch, transformers, versions = {name = "4.48"}}, or nil and a sentence. group is where the row is from: it may name
+-- {stack, torch, transformers, day, versions = {name = "4.48"}}, or nil and a sentence. group is where the row is from: it may name
 -- the framework that the column leaves out ("torchtune/README").
 function frameworks.read(cell, group)
   local found = {versions = {}}
@@ -119,6 +125,7 @@ function frameworks.read(cell, group)
     end
     if name == "pytorch" then name = "torch" end
     found.versions[name] = rest and (version_in(rest) or of_date(rest))
+    found.day = found.day or rest and day_of(rest)
   end
   for word in group:lower():gmatch("[%a%-_]+") do found.stack = found.stack or stack_of(word) end
   found.torch = found.versions.torch or default_torch(found)

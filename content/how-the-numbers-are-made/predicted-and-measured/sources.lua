@@ -93,12 +93,14 @@ local function litgpt_hub(facts, column)
   if facts.trained == "lora" then
     local yaml = hub_adapters[name] or hub_adapters.other
     facts.rank = facts.rank or yaml.rank[facts.quantized_adapters and 2 or 1]
-    facts.targets, facts.dropout, sequences = yaml.targets, yaml.dropout, yaml.sequences
+    if not facts.target_q and not facts.target_v then facts.targets = facts.targets or yaml.targets end
+    facts.dropout, sequences = facts.dropout or yaml.dropout, yaml.sequences
   end
   if facts.quantized_adapters then
     facts.quantized, facts.optimizer = "nf4", "adamw_paged"   -- each layer is quantized as it is made, none is loaded whole
   end
-  facts.accumulation = facts.accumulation or math.max(1, sequences // batch)
+  -- args.py, TrainArgs: batch_size(devices) and gradient_accumulation_iters(devices)
+  facts.accumulation = facts.accumulation or math.max(1, sequences // facts.gpus // batch)
   litgpt_finetuned(facts, column)
 end
 
@@ -208,12 +210,13 @@ local function fsdp_ways(facts, gpus)
 end
 
 -- What train.py did when PyTorch's main branch was a version: AdamW was foreach before PR 881 of February 2025; the logits lived to
--- the next step before PR 391 of June 2024.
+-- the next step before PR 391 of June 12, 2024; run_llama_train.sh did not set expandable_segments before a5e57e4a of October 22, 2024.
 local function titan_code(facts)
-  local version = facts.torch and tonumber(facts.torch:match("^2%.(%d+)"))
+  local version, day = facts.torch and tonumber(facts.torch:match("^2%.(%d+)")), facts.found.day or "9"
+  if day < "2024-10-22" then facts.expandable = facts.expandable or false end
   if not version then return end
   if facts.adam and not facts.optimizer then facts.optimizer = version < 8 and "adamw_foreach" or "adamw_fused" end
-  if version < 5 then facts.keep_logits = "yes" end
+  if version < 5 or day < "2024-06-12" then facts.keep_logits = "yes" end
 end
 
 local function titan(facts, column)
@@ -336,7 +339,7 @@ sources.list = {
     facts = {autocast = false, adapters = "base", keep_logits = "yes", reentrant = false, clip = "0", accumulation = 1, optimizer = "adamw_foreach", first_card = true},
     readings = {"train.py writes the memory of rank 0"}},
   {name = "Qwen", match = "^Qwen/", framework = "transformers", transformers = "4.32", reading = qwen,
-    facts = {reentrant = true, loaded = true, clip = "1"}},
+    facts = {own_code = true, reentrant = true, loaded = true, clip = "1"}},
   {name = "Qwen1.5", match = "^Qwen1%.5", framework = "transformers", transformers = "4.38", reading = inference_over_gpus, facts = {trained = "none"}},
   {name = "Qwen2", match = "^Qwen2 ", framework = "transformers", reading = inference_over_gpus, facts = {trained = "none"}},
   {name = "Qwen2.5", match = "^Qwen2%.5", framework = "transformers", reading = inference_over_gpus, facts = {trained = "none"}},

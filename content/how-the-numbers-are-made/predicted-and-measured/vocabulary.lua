@@ -222,6 +222,8 @@ local run = {
   -- SRC: LLaMA-Factory examples/deepspeed/ds_z3_offload_config.json offloads both; ds_z2_offload_config.json the optimizer
   {"zero[ %-]?3[ %-]offload", {zero = 3, offload_optimizer = true, offload_params = true}}, {"zero[ %-]?2[ %-]offload", {zero = 2, offload_optimizer = true}},
   {"optimizer offload%a*", {offload_optimizer = true}}, {"offload[_ ]optimizer", {offload_optimizer = true}}, {"param%a* offload%a*", {offload_params = true}}, {"offload[_ ]params?", {offload_params = true}},
+  -- SRC: torchtitan parallelism.fsdp_reshard_after_forward: default keeps the last block's weights only, and without pipelines "always" none
+  {"reshard_after_forward[ =]never", {reshard = false}}, {"reshard_after_forward[ =]default", NOTHING},
   {"device_map%s*=%s*auto", {spread_layers = true}}, {"tensor parallel (%d+)", number "tp"}, {"tp[ =](%d+)", number "tp"}, {"pp[ =](%d+)", number "pp"}, {"cp[ =](%d+)", number "cp"},
   {"expandable[_ ]segments", {expandable = true}}, {"expandable_segments:true", {expandable = true}}, {"pytorch_cuda_alloc_conf=expandable_segments:true", {expandable = true}},
   {"no use_cache", {use_cache = false}}, {"lora[ _]dropout[ =:]*([%d.]+)", function(share) return {dropout = share} end},

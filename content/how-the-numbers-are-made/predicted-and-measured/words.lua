@@ -349,6 +349,13 @@ local function put_model(put, facts)
   put("tie_embeddings", facts.untied and "false" or nil)
 end
 
+-- The attention of transformers' models before PyTorch's own was one of them. SRC: transformers 4.36.0, modeling_utils.py,
+-- _check_and_enable_sdpa; LLAMA_ATTENTION_CLASSES and its kin. The first Qwen has its own code.
+local function eager_alone(facts)
+  local minor = facts.framework == "transformers" and (facts.transformers or ""):match("^4%.(%d+)$")
+  return minor and tonumber(minor) < 36 and not facts.own_code and "math" or nil
+end
+
 local function first_fault(facts, column, source)
   local fault = complete(facts, column, source)
   if not fault and column.task ~= "inference" then fault = adapter_fault(facts) end
@@ -408,7 +415,7 @@ local function write(facts, column)
   put("quantization_group", facts.group)
   put("prepare_kbit", facts.prepare_kbit)
   put("loading", facts.loading)
-  put("attention", facts.attention)
+  put("attention", facts.attention or eager_alone(facts))
   put_parallel(put, facts)
   put("gpu", gpu and gpu:gsub(" ", "_") or nil)
   put("gpu_memory", memory and memory .. "GiB")

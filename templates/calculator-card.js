@@ -13,6 +13,13 @@
     return e;
   }
 
+  // What the verdict says of memory that the allocator keeps and a full card gets back.
+  page.cached = function (r, how, values) {
+    values.shown = gib(r.process_bytes);
+    if (r.process_bytes > r.bounds.needed_bytes.high) return told("kept");
+    return how === "tight" && r.alloc_retries ? told("returned") : "";
+  };
+
   // ---- serving: the answer of `vramcalc serve` ----------------------------------------------------------------
   page.serves = function () {
     const core = page.core;

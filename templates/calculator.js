@@ -201,8 +201,8 @@
   }
   function standing(r) {
     if (!r.gpu) return "needs";
-    const room = r.gpu.left_bytes, bounds = r.bounds.process_bytes;
-    if (r.process_bytes > room) return bounds.low > room ? "not" : "hardly";
+    const room = r.gpu.left_bytes, bounds = r.bounds.needed_bytes;
+    if (r.needed_bytes > room) return bounds.low > room ? "not" : "hardly";
     return bounds.high <= room && !r.alloc_retries ? "fits" : "tight";
   }
   const signs = { fits: "\u2713", tight: "\u2248", hardly: "\u2248", not: "\u2717" };
@@ -213,13 +213,12 @@
     put("badge", how === "needs" ? [] : [el("span", { "aria-hidden": "true" }, [sign + " "]), words.badges[how]]);
   }
   function verdict(r, how) {
-    const bounds = r.bounds.process_bytes, room = r.gpu ? r.gpu.left_bytes : 0;
-    const values = { process: gib(r.process_bytes), card: gib(room), margin: gib(Math.abs(room - r.process_bytes)) };
+    const bounds = r.bounds.needed_bytes, room = r.gpu ? r.gpu.left_bytes : 0;
+    const values = { process: gib(r.needed_bytes), card: gib(room), margin: gib(Math.abs(room - r.needed_bytes)) };
     badge(how, signs[how]);
-    say(out("number"), gib(r.process_bytes));
+    say(out("number"), gib(r.needed_bytes));
     say(out("range"), fill(words.range, { low: gib(bounds.low), high: gib(bounds.high) }));
-    const returned = how === "tight" && r.alloc_retries && (page.sentences || {})["card.returned"];   // which comes later
-    say(out("verdict"), fill(returned || words[how], values));
+    say(out("verdict"), fill((page.cached && page.cached(r, how, values)) || words[how], values));   // which comes later
     bar(parts(r), r.process_bytes, room);
   }
   function chip(key) {

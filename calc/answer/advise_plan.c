@@ -6,6 +6,7 @@
 #include "calc/answer/probe.h"
 #include "calc/model/cost.h"
 #include "calc/model/model_make.h"
+#include "calc/replay/report.h"
 #include "calc/replay/run.h"
 
 // ---- cost ------------------------------------------------------------------------------------
@@ -201,7 +202,7 @@ static void without(const struct plan *p, const struct rows *out, struct vram_co
 // Bytes from which on a plan does not fit in the way that is asked for; after least_of.
 static uint64_t too_much(const struct plan *p)
 {
-    return p->tight_only ? p->list->out.gpu_bytes + 1 : run_process_unsure(p->probe);
+    return p->tight_only ? p->list->out.gpu_bytes + 1 : report_unsure(p->probe);
 }
 
 // What the tensors alone take, and bytes from which on that is too much; a lower bound where that

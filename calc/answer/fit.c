@@ -15,7 +15,7 @@ int vram_fit(vram *v, const struct vram_fit **out)
     if (!a)
         return v->err.out.code;
     const struct vram_result *r = &v->result;
-    a->fit = (struct vram_fit){r->verdict,   r->alloc_retries, r->process,
+    a->fit = (struct vram_fit){r->verdict,   r->alloc_retries, r->needed,
                                r->gpu_bytes, r->gpu_name,      r->capacity};
     a->has_fit = true;
     *out = &a->fit;

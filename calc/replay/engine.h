@@ -62,6 +62,8 @@ struct engine {
     uint64_t stage;      // of the pipeline, set before engine_prepare
     uint64_t room;       // of the card for the allocator in the last run; 0: without an end
     bool grows;          // the last run is a generation, length by length of its cache
+    uint64_t needed;     // reserved, without what of it a full card gets back
+    uint64_t needed_retries;
     struct allocator allocator;
     struct player player;  // of the last run
     struct player_late late[PLAYER_LATE];

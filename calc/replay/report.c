@@ -206,6 +206,7 @@ static void report_figures(const struct vram *v, struct engine *e, struct vram_r
     context_figure(&v->config, &out->context);
     report_process(&v->config, s->reserved.peak, e->state.paged_bytes, &out->context,
                    &out->process);
+    report_process(&v->config, e->needed, e->state.paged_bytes, &out->context, &out->needed);
 }
 
 static void report_counts(const struct engine *e, struct vram_result *out)
@@ -272,19 +273,23 @@ static uint64_t report_activations_on_host(const struct engine *e)
     return bytes;
 }
 
+static void report_mib(struct engine *e, message_id id, const char *const *about, uint64_t bytes)
+{
+    if (bytes)
+        message_list_add(&e->notes, id, about, ARGS(arg_u64("mib", (bytes + 524288) / 1048576)));
+}
+
 static int report_notes(const struct vram *v, struct engine *e, struct vram_result *out)
 {
     message_list_free(&e->notes);
     for (size_t i = 0; i < v->notes.count; i++)
         message_list_copy(&e->notes, &v->notes.at[i]);
     remarks_add(&e->notes, v);
-    if (e->state.paged_bytes)
-        message_list_add(&e->notes, MESSAGE_paged_outside, ABOUT("optimizer"),
-                         ARGS(arg_u64("mib", (e->state.paged_bytes + 524288) / 1048576)));
-    uint64_t host = e->state.host_bytes + report_activations_on_host(e);
-    if (host)
-        message_list_add(&e->notes, MESSAGE_offloaded, NO_FIELD,
-                         ARGS(arg_u64("mib", (host + 524288) / 1048576)));
+    report_mib(e, MESSAGE_paged_outside, ABOUT("optimizer"), e->state.paged_bytes);
+    report_mib(e, MESSAGE_offloaded, NO_FIELD, e->state.host_bytes + report_activations_on_host(e));
+    const struct vram_figure *all = &out->process, *needed = &out->needed;
+    report_mib(e, MESSAGE_cache_kept, NO_FIELD,
+               MODEL_IS_WHOLE && all->bytes > needed->high ? all->bytes - needed->bytes : 0);
     if (out->alloc_retries && vram_verdict_fits(out->verdict))
         message_list_add(
             &e->notes, MESSAGE_cache_returned, NO_FIELD,
@@ -301,6 +306,19 @@ uint32_t report_verdict(const struct vram_figure *process, uint64_t gpu_bytes, u
     if (process->bytes > gpu_bytes)
         return process->low <= gpu_bytes ? VRAM_VERDICT_NEARLY : VRAM_VERDICT_TOO_BIG;
     return process->high > gpu_bytes || retries ? VRAM_VERDICT_TIGHT : VRAM_VERDICT_FITS;
+}
+
+uint64_t report_unsure(const struct vram *v)
+{
+    const struct engine *e = v->parts[HANDLE_ENGINE].ptr;
+    uint64_t room = capacity_left(&v->config), paged = e->state.paged_bytes;
+    struct vram_figure context, f;
+    context_figure(&v->config, &context);
+    report_process(&v->config, room, paged, &context, &f);
+    uint64_t rest = context.high + paged, part = 1000 + f.tolerance_permille;
+    uint64_t reserved = room > rest ? (room - rest) * 1000 / part + 1000 : 1000;
+    report_process(&v->config, reserved, paged, &context, &f);
+    return f.high > room && f.bytes <= room ? f.bytes : room + 1;
 }
 
 int report_make(struct vram *v, struct engine *e)
@@ -322,7 +340,7 @@ int report_make(struct vram *v, struct engine *e)
     out->gpu_name = gpu_name(&v->config);
     out->gpu_bytes = capacity_left(&v->config);
     capacity_of(&v->config, &out->capacity);
-    out->verdict = report_verdict(&out->process, out->gpu_bytes, out->alloc_retries);
+    out->verdict = report_verdict(&out->needed, out->gpu_bytes, e->needed_retries);
     out->regime = regime_of(&v->config);
     report_phases(e, out);
     int rc = report_walk_to_peak(e, out);

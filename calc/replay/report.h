@@ -33,4 +33,8 @@ uint32_t report_verdict(const struct vram_figure *process, uint64_t gpu_bytes, u
 // Fills v->result from the engine's last run. Errors: VRAM_ENOMEM, recorded.
 int report_make(struct vram *v, struct engine *e);
 
+// Bytes of the process from which on its whole error bound is surely not within the card, for the
+// configuration as run_process, run_process_least or run_process_floor has just seen it.
+uint64_t report_unsure(const struct vram *v);
+
 #endif

@@ -167,25 +167,38 @@ static int run_replay(struct vram *v, struct engine *e, const struct run_way *wa
     return rc == VRAM_OK || rc == VRAM_ENOFIT ? rc : handle_failed(v, rc);
 }
 
-// As much as the card has, then without an end: what a run that does not fit would take. A
-// generation leaves blocks behind that no longer cache fits into, and a full card gets them back:
-// what fits is what the last steps take.
-static int run_in_room(struct vram *v, struct engine *e, const struct run_way *way)
+// What has to fit: of a generation what its last steps take.
+static int run_needed(struct vram *v, struct engine *e, const struct run_way *way)
+{
+    e->grows = false;
+    int rc = run_replay(v, e, way);
+    e->needed = e->allocator.stats.reserved.peak;
+    e->needed_retries = e->allocator.stats.retries;
+    return rc;
+}
+
+// A generation leaves blocks behind that no longer cache fits into, and a full card gets them back.
+static int run_growing(struct vram *v, struct engine *e, const struct run_way *way)
 {
     const struct vram_config *c = &v->config;
-    e->room = run_room(c);
     e->grows = e->room && !way->lean && c->task == TASK_INFERENCE && c->mode == MODE_PROCESS &&
                framework_goes(c, BY_TRANSFORMERS);
-    int rc = run_replay(v, e, way);
-    if (rc == VRAM_ENOFIT && e->grows) {
-        e->grows = false;
-        rc = run_replay(v, e, way);
-    }
+    int rc = e->grows ? run_replay(v, e, way) : VRAM_OK;
+    return rc == VRAM_ENOFIT ? run_needed(v, e, way) : rc;
+}
+
+// As much as the card has, then without an end: what a run that does not fit would take.
+static int run_in_room(struct vram *v, struct engine *e, const struct run_way *way)
+{
+    e->room = run_room(&v->config);
+    int rc = run_needed(v, e, way);
     bool full = rc == VRAM_ENOFIT && e->allocator.stats.ooms;
+    if (rc == VRAM_OK)
+        return run_growing(v, e, way);
     if (!full || (way->enough && way->enough <= e->room + 1))
         return rc;
     e->room = 0;
-    return run_replay(v, e, way);
+    return run_needed(v, e, way);
 }
 
 // Whether the pools of a run have nothing in common but the device.
@@ -388,19 +401,6 @@ uint64_t run_process_floor(struct vram *v)
         return 0;
     context_figure(&v->config, &context);
     return live_floor(e) + context.bytes + e->state.paged_bytes;
-}
-
-uint64_t run_process_unsure(const struct vram *v)
-{
-    const struct engine *e = v->parts[HANDLE_ENGINE].ptr;
-    uint64_t room = capacity_left(&v->config), paged = e->state.paged_bytes;
-    struct vram_figure context, f;
-    context_figure(&v->config, &context);
-    report_process(&v->config, room, paged, &context, &f);
-    uint64_t rest = context.high + paged, part = 1000 + f.tolerance_permille;
-    uint64_t reserved = room > rest ? (room - rest) * 1000 / part + 1000 : 1000;
-    report_process(&v->config, reserved, paged, &context, &f);
-    return f.high > room && f.bytes <= room ? f.bytes : room + 1;
 }
 
 int vram_live_peak(struct vram *v, uint64_t *bytes)

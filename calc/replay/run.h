@@ -29,10 +29,6 @@ int run_process_least(struct vram *v, uint64_t *process);
 // known: several stages, an impossible run.
 uint64_t run_process_floor(struct vram *v);
 
-// Bytes of the process from which on its whole error bound is surely not within the card, for the
-// configuration as run_process, run_process_least or run_process_floor has just seen it.
-uint64_t run_process_unsure(const struct vram *v);
-
 // The last answer of vram_segments; NULL: there is none of the configuration as it is.
 const struct vram_segments *segments_made(const struct vram *v);
 

@@ -68,6 +68,8 @@ struct vram_result {
     struct vram_figure context;         // outside the allocator: CUDA context and modules, NCCL's
                                         // communicators where published
     struct vram_figure process;         // as nvidia-smi shows it: reserved + context
+    struct vram_figure needed;          // what has to fit: less than process where a generation
+                                        // leaves cache behind that a full card would get back
     uint64_t peak_requested_bytes;      // tensors and workspaces, unrounded
     uint64_t first_step_peak_bytes;     // peak of live bytes in iteration 0
     uint64_t steady_end_bytes;          // live after the last optimizer step
@@ -83,7 +85,7 @@ struct vram_result {
     uint32_t pipeline_stage;            // that takes most; 0 without a pipeline
     uint64_t gpu_bytes;    // what CUDA offers of the card less other_memory; 0 without a card
     const char *gpu_name;  // NULL without one
-    uint32_t verdict;      // enum vram_verdict
+    uint32_t verdict;      // enum vram_verdict, of needed
     uint32_t regime;       // enum vram_regime
 
     const char *peak_phase;  // where the peak of live bytes is: "bwd:it1.m1"

@@ -10,10 +10,10 @@ extern "C" {
 #endif
 
 struct vram_fit {
-    uint32_t verdict;        // enum vram_verdict
-    uint64_t alloc_retries;  // as in vram_result
-    struct vram_figure process;
-    uint64_t gpu_bytes;  // what it is held against, as in vram_result
+    uint32_t verdict;            // enum vram_verdict
+    uint64_t alloc_retries;      // as in vram_result
+    struct vram_figure process;  // what has to fit: needed of vram_result
+    uint64_t gpu_bytes;          // what it is held against, as in vram_result
     const char *gpu_name;
     struct vram_capacity capacity;
 };

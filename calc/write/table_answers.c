@@ -25,6 +25,7 @@ static void figures(struct writer *w, const struct vram_result *r, bool md)
     figure(&t, "peak_reserved_bytes", &r->peak_reserved);
     figure(&t, "context_bytes", &r->context);
     figure(&t, "process_bytes", &r->process);
+    figure(&t, "needed_bytes", &r->needed);
 }
 
 static void tensors(struct writer *w, const struct vram_result *r)

@@ -109,18 +109,18 @@ static void verdict(struct writer *w, const struct vram_result *r)
 {
     if (r->verdict == VRAM_VERDICT_NO_GPU) {
         writer_str(w, "needs ");
-        put_process(w, &r->process, "MiB on the card");
+        put_process(w, &r->needed, "MiB on the card");
         writer_str(w, "; name a card with --gpu to see whether it fits\n\n");
         return;
     }
     bool over = !vram_verdict_fits(r->verdict);
     writer_style(w, VERDICTS[r->verdict].style);
     writer_f(w, "%s: needs ", VERDICTS[r->verdict].word);
-    put_process(w, &r->process, "MiB");
+    put_process(w, &r->needed, "MiB");
     writer_f(w, ", %s has ", r->gpu_name);
     put_mib_round(w, r->gpu_bytes);
     writer_str(w, over ? " MiB for it: " : " MiB for it, ");
-    put_mib_round(w, over ? r->process.bytes - r->gpu_bytes : r->gpu_bytes - r->process.bytes);
+    put_mib_round(w, over ? r->needed.bytes - r->gpu_bytes : r->gpu_bytes - r->needed.bytes);
     writer_str(w, over || !r->alloc_retries ? VERDICTS[r->verdict].rest
                                             : " MiB to spare, once PyTorch has returned its cache");
     writer_style(w, STYLE_PLAIN);

@@ -156,7 +156,7 @@ STATIC(gpu_left, TEXT("name", gpu_name), BYTES("left_bytes", gpu_bytes),
 STATIC(bounds, OBJECT("peak_live_bytes", peak_live, bound),
        OBJECT("peak_allocated_bytes", peak_allocated, bound),
        OBJECT("peak_reserved_bytes", peak_reserved, bound), OBJECT("context_bytes", context, bound),
-       OBJECT("process_bytes", process, bound))
+       OBJECT("process_bytes", process, bound), OBJECT("needed_bytes", needed, bound))
 STATIC(peak_at, TEXT("phase", peak_phase), TEXT("op", peak_op), LAYER("block", peak_block))
 PUBLIC(result, SCHEMA, WORD("regime", regime, vram_regime_name), COUNT("params", params),
        COUNT("reported_params", reported_params), COUNT("trained_params", trained_params),
@@ -169,7 +169,8 @@ PUBLIC(result, SCHEMA, WORD("regime", regime, vram_regime_name), COUNT("params",
        BYTES("peak_requested_bytes", peak_requested_bytes),
        BYTES("peak_allocated_bytes", peak_allocated.bytes),
        BYTES("peak_reserved_bytes", peak_reserved.bytes), BYTES("context_bytes", context.bytes),
-       BYTES("process_bytes", process.bytes), BYTES("first_step_peak_bytes", first_step_peak_bytes),
+       BYTES("process_bytes", process.bytes), BYTES("needed_bytes", needed.bytes),
+       BYTES("first_step_peak_bytes", first_step_peak_bytes),
        BYTES("steady_end_bytes", steady_end_bytes), BYTES("reserved_end_bytes", reserved_end_bytes),
        BYTES("eval_peak_bytes", eval_peak_bytes),
        BYTES("cards_allocated_bytes", cards_allocated_bytes), COUNT("segments", segments),

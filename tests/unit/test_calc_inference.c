@@ -118,6 +118,43 @@ static void test_what_steps_leave_behind(void **state)
     vram_free(v);
 }
 
+static bool has_note(const struct vram_result *r, const char *id)
+{
+    for (size_t i = 0; i < r->note_count; i++)
+        if (strcmp(r->notes[i].id, id) == 0)
+            return true;
+    return false;
+}
+
+// Whether it fits is said of the same bytes by the estimate, by `fit` and by the searches, which
+// play no cache that a full card gets back; without a card there is none either.
+static void test_what_has_to_fit(void **state)
+{
+    (void)state;
+    vram *v = fixture_open("preset=llama-2-7b task=inference torch=2.1 transformers=4.35 "
+                           "dtype=float16_pure attention=math seq_len=256 max_new_tokens=512 "
+                           "batch_size=8 gpu=A100_80GB");
+    const struct vram_result *r = fixture_run(v);
+    uint64_t reserved = r->needed.bytes - r->context.bytes;
+    assert_true(r->process.bytes > 2 * r->needed.bytes);
+    assert_int_equal(r->verdict, VRAM_VERDICT_FITS);
+    assert_true(has_note(r, "cache_kept"));
+    const struct vram_max_batch *most;
+    assert_int_equal(vram_max_batch(v, &most), VRAM_OK);
+    char words[32];
+    snprintf(words, sizeof words, "batch_size=%u", (unsigned)most->batch_size);
+    fixture_set(v, words);
+    const struct vram_fit *fit;
+    assert_int_equal(vram_fit(v, &fit), VRAM_OK);
+    assert_int_equal(fit->process.bytes, most->process_bytes);
+    fixture_set(v, "batch_size=8 gpu=none");
+    r = fixture_run(v);
+    assert_int_equal(r->needed.bytes, r->process.bytes);
+    assert_int_equal(r->peak_reserved.bytes, reserved);
+    assert_false(has_note(r, "cache_kept"));
+    vram_free(v);
+}
+
 // What it takes beside a card that is too small, or without one, is what the last steps take.
 static void test_what_does_not_fit(void **state)
 {
@@ -366,6 +403,7 @@ int main(void)
         cmocka_unit_test(test_autocast_of_litgpt),
         cmocka_unit_test(test_one_byte_cache),
         cmocka_unit_test(test_what_steps_leave_behind),
+        cmocka_unit_test(test_what_has_to_fit),
         cmocka_unit_test(test_what_does_not_fit),
         cmocka_unit_test(test_prompt_alone_and_quantized),
         cmocka_unit_test(test_live_peak_is_the_same),

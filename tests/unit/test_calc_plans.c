@@ -6,6 +6,7 @@
 #include "calc/model/capacities.h"
 #include "calc/model/contexts.h"
 #include "calc/replay/report.h"
+#include "calc/replay/report.h"
 #include "calc/replay/run.h"
 #include "tests/unit/calc_answers.h"
 #include "tests/unit/calc_fixture.h"
@@ -134,7 +135,7 @@ static void test_plans_need_their_rows(void **state)
     assert_true(plans > 50 && rows > plans && tight > 0);
 }
 
-// What a plan is pruned by: from run_process_unsure on no process is surely within the card, and a
+// What a plan is pruned by: from report_unsure on no process is surely within the card, and a
 // few kilobytes below it every one is.
 static void test_the_bound_of_a_sure_fit(void **state)
 {
@@ -151,7 +152,7 @@ static void test_the_bound_of_a_sure_fit(void **state)
         assert_int_equal(vram_set(v, "gpu", cards[count % 3]), VRAM_OK);
         assert_int_equal(run_process_least(v, &least), VRAM_OK);
         const struct engine *e = v->parts[HANDLE_ENGINE].ptr;
-        uint64_t room = capacity_left(&v->config), unsure = run_process_unsure(v);
+        uint64_t room = capacity_left(&v->config), unsure = report_unsure(v);
         context_figure(&v->config, &context);
         uint64_t reserved = unsure - context.bytes - e->state.paged_bytes;
         report_process(&v->config, reserved, e->state.paged_bytes, &context, &f);

@@ -125,6 +125,7 @@ class Result:
     peak_reserved: Figure  # as torch.cuda.max_memory_reserved()
     context: Figure  # CUDA context, outside the allocator
     process: Figure  # as nvidia-smi shows it
+    needed: Figure  # what has to fit: without the cache of a generation that a full card gets back
     peak_requested_bytes: int
     first_step_peak_bytes: int
     steady_end_bytes: int
@@ -153,7 +154,7 @@ class Result:
 
     @property
     def fits(self) -> bool:
-        """Whether the process fits the card by its figure; False without a card."""
+        """Whether what is needed fits the card by its figure; False without a card."""
         return self.verdict in ("fits", "tight")
 
 
@@ -163,7 +164,7 @@ class Fit:
 
     verdict: str = _word("verdict")
     alloc_retries: int
-    process: Figure
+    process: Figure  # what has to fit: needed of the estimate
     gpu_bytes: int
     gpu_name: str | None
     capacity: Capacity

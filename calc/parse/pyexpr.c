@@ -231,20 +231,22 @@ static struct py_value py_atom(struct py *p)
 }
 
 // false: there are other arguments than a call of the table has.
-static bool py_arguments(struct py *p, struct py_arguments *a)
+static bool py_arguments(struct py *p, bool field, struct py_arguments *a)
 {
     *a = (struct py_arguments){.count = 0};
     while (!py_take(p, ")")) {
         const char *start = p->at;
         bool fallback = py_take_word(p, "default") && py_take(p, "=");
-        if (!fallback)
-            p->at = start;
+        p->at = fallback ? p->at : start;
+        // field(default=4, metadata={...})
+        bool other = field && !fallback && (p->at += py_word(p).len, py_take(p, "="));
+        p->at = fallback || other ? p->at : start;
         struct py_value v = py_expression(p);
-        if (p->error.at || (!fallback && a->count == 2))
+        if (p->error.at || (!fallback && !other && a->count == 2))
             return false;
         if (fallback)
             a->fallback = v;
-        else
+        else if (!other)
             a->at[a->count++] = v;
         a->has_fallback = a->has_fallback || fallback;
         if (!py_take(p, ",") && (p->at == p->end || *p->at != ')'))
@@ -263,7 +265,7 @@ static struct py_value py_call(struct py *p, struct span path)
     if (call != PYTHON_OTHER && (p->names->arena || call != PYTHON_DEFAULT)) {
         p->at++;
         p->brackets++;
-        bool read = py_arguments(p, &a);
+        bool read = py_arguments(p, call == PYTHON_FIELD, &a);
         p->brackets--;
         if (read)
             return python_known_value(call, &a, &p->of);

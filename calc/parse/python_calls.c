@@ -5,6 +5,7 @@
 #include "calc/parse/pairs.h"
 
 #include "calc/base/text.h"
+#include "calc/parse/forgets.h"
 #include "calc/parse/python_choice.h"
 #include "calc/parse/python_files.h"
 #include "calc/parse/python_find.h"
@@ -19,6 +20,7 @@ struct calls {
     const char *at, *end;
     struct python_names names;
     bool seen[PYTHON_CALLS];
+    bool titans;         // torchtitan's calls are its own
     bool spread;         // **more: arguments that are not here
     uint64_t cut;        // tokens that tokenizers cut texts to, the most; 0: none does
     const char *cut_at;  // where that is said; NULL: nowhere
@@ -59,15 +61,6 @@ static int fail(struct calls *c, const char *at, message_id id)
                    NO_ARGS);
 }
 
-// What a name is bound to above, once, as it stands there; else the source itself.
-static struct span source_of(const struct calls *c, struct span source)
-{
-    const char *from = python_bound_to(&c->names, source), *end = from;
-    while (end && end < c->end && *end != '\n' && *end != '#')
-        end++;
-    return from ? span_trim((struct span){from, (size_t)(end - from)}) : source;
-}
-
 // One expression as text; "" where it is no literal.
 static int expression(struct calls *c, struct span *text, char buf[PY_NUMBER])
 {
@@ -86,13 +79,14 @@ static int expression(struct calls *c, struct span *text, char buf[PY_NUMBER])
     }
     struct span source = span_trim((struct span){start, (size_t)(c->at - start)});
     *text = py_text(buf, &v, source);
-    if (text->len && v.of.len)
+    struct span key = {c->out->path, c->out->path_len};
+    if (text->len && v.of.len && !format_forgets(key))
         parse_warn(
             c->p, MESSAGE_default_read, pairs_pos(c->out, c->p->file, place(c, start)),
             ARGS(arg_part("name", v.of.at, v.of.len), arg_part("value", text->at, text->len)));
     if (text->len == 0 && v.kind == PY_UNKNOWN) {
         bool holds;
-        source = python_chosen(&c->names, source_of(c, source));
+        source = python_chosen(&c->names, python_source(&c->names, source));
         const char *end = source.at + source.len;
         if (py_eval(&names, true, source.at, end, &v, &error) == end && !error.at)
             *text = py_text(buf, &v, source);
@@ -458,6 +452,8 @@ static int walk(struct calls *c, bool reads)
         size_t number;
         const struct python_call *call =
             reads ? python_call_at(begin, c->at, c->end, &number) : NULL;
+        if (call && !c->titans && python_call_is_titans(call))
+            call = NULL;
         const char *other = reads ? python_other_call_at(begin, c->at, c->end) : NULL;
         if (other && python_is_passed(&c->names, other, c->at))
             c->at++;
@@ -479,8 +475,9 @@ static int walk(struct calls *c, bool reads)
 
 int read_calls(struct parse *p, struct pair_list *out)
 {
-    struct calls c = {.p = p, .out = out, .end = p->text + p->len};
     struct span text = {p->text, p->len};
+    struct calls c = {
+        .p = p, .out = out, .end = p->text + p->len, .titans = python_is_titans(text)};
     if (python_names_begin(&c.names, &out->arena, text) != VRAM_OK ||
         python_files_begin(&c.names, p->v) != VRAM_OK)
         return handle_no_memory(p->v);

@@ -5,6 +5,8 @@
 #include "calc/base/text.h"
 #include "calc/parse/pairs.h"
 
+enum { TITANS = PYTHON_CALLS - 8 };  // torchtitan's come last
+
 static const struct python_call CALLS[PYTHON_CALLS] = {
     {"TrainingArguments", "", NULL, ""},
     {"Seq2SeqTrainingArguments", "", NULL, ""},
@@ -151,6 +153,23 @@ const struct python_call *python_call_at(const char *begin, const char *at, cons
     return NULL;
 }
 
+static bool has(struct span text, const char *what)
+{
+    return span_find(text, what) < text.len;
+}
+
+bool python_is_titans(struct span text)
+{
+    return has(text, "torchtitan") ||
+           !(has(text, "class TrainingConfig") || has(text, "import TrainingConfig") ||
+             has(text, "from_pretrained("));
+}
+
+bool python_call_is_titans(const struct python_call *call)
+{
+    return call >= CALLS + TITANS;
+}
+
 const struct python_call *python_call(size_t number)
 {
     return &CALLS[number];
@@ -168,6 +187,7 @@ const char *python_other_call_at(const char *begin, const char *at, const char *
 bool calls_are_in(struct span text)
 {
     bool comment = false, begins = true;  // of a line, after blanks
+    bool titans = python_is_titans(text);
     for (size_t i = 0; i < text.len; i++) {
         comment = text.at[i] != '\n' && (comment || (begins && text.at[i] == '#'));
         begins = text.at[i] == '\n' || (begins && (text.at[i] == ' ' || text.at[i] == '\t'));
@@ -175,7 +195,8 @@ bool calls_are_in(struct span text)
         size_t number;
         // Others have a Trainer, too: it does not make a file one of these.
         const struct python_call *call = comment ? NULL : python_call_at(text.at, at, end, &number);
-        if ((call && !text_equal(call->name, 8, "Trainer")) ||
+        if ((call && !text_equal(call->name, 8, "Trainer") &&
+             (titans || !python_call_is_titans(call))) ||
             (!comment && python_other_call_at(text.at, at, end)))
             return true;
     }

@@ -25,6 +25,10 @@ const struct python_call *python_call(size_t number);
 // Is it a call with which a run takes less than without?
 bool python_call_lightens(const struct python_call *call);
 
+// Are torchtitan's calls of it in the text? Others have a TrainingConfig of their own.
+bool python_is_titans(struct span text);
+bool python_call_is_titans(const struct python_call *call);
+
 // Behind the point of torch.bfloat16 or TaskType.CAUSAL_LM, which are as good as their last words;
 // 0: it is none, or a call or condition that begins so.
 size_t python_library_prefix(struct span source);

@@ -5,6 +5,7 @@
 
 #include "calc/base/text.h"
 #include "calc/model/model.h"
+#include "calc/parse/python_filled.h"
 #include "calc/parse/python_find.h"
 #include "calc/parse/python_scope.h"
 
@@ -34,7 +35,7 @@ void python_names_again(struct python_names *n)
 {
     size_t kept = 0;
     for (size_t i = 0; i < n->count; i++)
-        if (span_starts(n->bound[i].path, "--"))
+        if (span_starts(n->bound[i].path, "--") || n->bound[i].filled)
             n->bound[kept++] = n->bound[i];
     n->count = kept;
     n->class = (struct span){NULL, 0};
@@ -55,6 +56,14 @@ const char *python_bound_to(const struct python_names *n, struct span name)
 {
     const struct python_binding *b = bound(n, name);
     return b ? b->from : NULL;
+}
+
+struct span python_source(const struct python_names *n, struct span source)
+{
+    const char *from = python_bound_to(n, source), *end = from;
+    while (end && end < n->end && *end != '\n' && *end != '#')
+        end++;
+    return from ? span_trim((struct span){from, (size_t)(end - from)}) : source;
 }
 
 static size_t name_length(const char *at, const char *end)
@@ -169,18 +178,22 @@ static const char *function_of(const struct python_names *n)
     return n->functions_in ? n->functions[n->functions_in - 1].name : NULL;
 }
 
-// Is the name a parameter of the function around the line? Its value, unknown where nothing says
-// it.
-static bool find_parameter(const struct python_names *outer, struct span name, struct py_value *out)
+// Is the name a parameter of a function around the line, the innermost that has it, and not bound
+// (b) in that one? Its value, unknown where nothing says it.
+static bool find_parameter(const struct python_names *outer, struct span name,
+                           const struct python_binding *b, struct py_value *out)
 {
     struct python_names inner = *outer, *n = &inner;
     struct span text = {n->begin, (size_t)(n->end - n->begin)};
     struct py_names names = python_names_of(n);
     struct py_error error = {0};
-    const char *at;
-    const char *function = function_of(n);
-    if (!function || !python_parameter(text, function, name, n->steps, &at))
-        return false;
+    const char *at = NULL, *function = function_of(n);
+    for (;; n->functions_in--, function = function_of(n)) {
+        if (!function || (b && b->from && b->from > function))
+            return false;
+        if (python_parameter(text, function, name, n->steps, &at))
+            break;
+    }
     *out = (struct py_value){.kind = PY_UNKNOWN};
     if (!at || ++n->depth > DEPTH || *n->left == 0)
         return true;
@@ -230,9 +243,7 @@ static bool find(const void *ctx, struct span path, struct py_value *out)
     const struct python_names *n = ctx;
     const struct python_binding *b = bound(n, path);
     struct span head = {path.at, name_length(path.at, path.at + path.len)};
-    const char *function = function_of(n);
-    bool local = b && b->from && function && b->from > function;
-    if (head.len == path.len && !local && find_parameter(n, path, out))
+    if (head.len == path.len && find_parameter(n, path, b, out))
         return true;
     if (b)
         *out = b->value;
@@ -244,7 +255,8 @@ static bool find(const void *ctx, struct span path, struct py_value *out)
         return true;
     struct span name = span_skip(rest, 1);
     return (parse_is_name(name) &&
-            ((from && find_attribute(n, from, name, out)) || find_flag(n, head, name, out))) ||
+            ((from && find_attribute(n, from, name, out)) || python_field(n, head, name, out) ||
+             find_flag(n, head, name, out))) ||
            in_file(n, path, out);
 }
 
@@ -258,7 +270,7 @@ struct py_names python_names_of(const struct python_names *n)
 static void add(struct python_names *n, struct span path, struct py_value value, const char *from)
 {
     if (n->count < PYTHON_NAMES && path.len)
-        n->bound[n->count++] = (struct python_binding){path, value, from, NULL};
+        n->bound[n->count++] = (struct python_binding){path, value, from, NULL, false};
 }
 
 // The value behind `=`, unknown where it cannot be read.
@@ -459,6 +471,8 @@ void python_bind(struct python_names *n, const char *line)
         bind_flag(n, name.at + name.len + sizeof flag - 1);
         return;
     }
+    if (python_bind_filled(n, line_at(n, at)))
+        return;
     const char *value = name.len ? assigned(n, name.at + name.len, MODEL_IS_WHOLE) : NULL;
     if (!value) {
         struct span rest = span_trim(span_skip(line_at(n, at), name.len));

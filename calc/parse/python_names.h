@@ -13,6 +13,7 @@ struct python_binding {
     struct py_value value;
     const char *from;    // its expression; NULL where it may be another, too
     const char *change;  // a line that changes a part of it, or NULL
+    bool filled;         // an object of the class at `from`, whose fields the command line can set
 };
 
 // Whether something is done, as far as it is known.
@@ -86,5 +87,8 @@ struct py_names python_names_of(const struct python_names *n);
 
 // The expression that a name is bound to above, once; NULL: none.
 const char *python_bound_to(const struct python_names *n, struct span name);
+
+// That expression, to the end of its line; the source itself where the name is bound to none.
+struct span python_source(const struct python_names *n, struct span source);
 
 #endif

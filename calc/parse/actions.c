@@ -483,6 +483,7 @@ int action_run(struct parse *p, const char *name, const char *map, const struct 
                    {"on_gpu", action_on_gpu},
                    {"other_model", on_other_model},
                    {"bits", action_bits},
+                   {"launched", action_launched},
                    {"deepspeed", on_deepspeed},
                    {"both_lengths", on_both_lengths},
                    {"cut", on_cut}};

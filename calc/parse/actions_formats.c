@@ -58,3 +58,15 @@ int action_bits(struct parse *p, const char *map, const struct entry *e, struct 
     parse_warn(p, MESSAGE_bits_unused, e->value_pos, ARGS(arg_part("key", e->key.at, e->key.len)));
     return VRAM_OK;
 }
+
+// accelerate's mixed precision counts where the trainer has none of its own. SRC: transformers
+// training_args.py, ACCELERATE_MIXED_PRECISION.
+int action_launched(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
+{
+    enum { MIXED_BFLOAT16 = 2 };  // of facts.def
+    (void)map;
+    if (p->v->facts.mixed < MIXED_BFLOAT16)
+        as->format = FORMAT_LAUNCH;
+    as->e = *e;
+    return VRAM_OK;
+}

@@ -7,5 +7,6 @@
 
 int action_float8(struct parse *p, const char *map, const struct entry *e, struct delegate *as);
 int action_bits(struct parse *p, const char *map, const struct entry *e, struct delegate *as);
+int action_launched(struct parse *p, const char *map, const struct entry *e, struct delegate *as);
 
 #endif

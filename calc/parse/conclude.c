@@ -237,6 +237,11 @@ static void conclude_inference(struct parse *p)
     bool trains = !own;
     for (size_t i = 0; i < sizeof training / sizeof *training; i++)
         trains = trains || is_there(p, training[i]);
+    // what only predicts or evaluates says no do_train, whose default is false
+    const struct vram_pair *does = pair_find(p, "do_predict");
+    does = does ? does : pair_find(p, "do_eval");
+    if (own && does && value_is_true(span_of(does->value)) && !is_there(p, "do_train"))
+        trains = false;
     if (!trains)
         parse_warn(p, MESSAGE_takes_less, (struct err_pos){p->file, own->key_line, own->key_col},
                    ARGS(arg_text("key", "do_train"), arg_text("value", "false")));

@@ -136,20 +136,6 @@ void config_defaults(struct vram_config *c)
     c->gpu = -1;
 }
 
-int config_unknown(struct message *e, struct err_pos pos, const char *key, size_t len)
-{
-    const char *names[CONFIG_FIELDS + 2];
-    for (size_t i = 0; i < CONFIG_FIELDS; i++)
-        names[i] = config_fields[i].key;
-    names[CONFIG_FIELDS] = "preset";
-    names[CONFIG_FIELDS + 1] = "gpu";
-    const char *near = vram_nearest(key, len, names, CONFIG_FIELDS + 2);
-    if (near)
-        return err_set(e, MESSAGE_unknown_key_near, pos, NO_FIELD,
-                       ARGS(arg_part("key", key, len), arg_text("near", near)));
-    return err_set(e, MESSAGE_unknown_key, pos, NO_FIELD, ARGS(arg_part("key", key, len)));
-}
-
 static bool config_read_bool(const char *s, size_t len, uint64_t *out)
 {
     *out = text_has_word("true 1 yes on", s, len);

@@ -205,7 +205,44 @@ static const char *gpu_of_series(const char *name, size_t len)
     }
     return best;
 }
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_times(char c)
+{
+    return c == 'x' || c == 'X';
+}
+
+// The error of "2x4090", "8 x H100", "H100 x8"; VRAM_OK: it counts no cards.
+static int gpu_counted(struct message *e, struct err_pos pos, const char *name, size_t len)
+{
+    size_t n = 0, x, back = len;
+    uint64_t count = 0;
+    bool over;
+    int one = -1;
+    while (n < len && is_digit(name[n]))
+        n++;
+    for (x = n; x < len && name[x] == ' ';)
+        x++;
+    while (back > 0 && is_digit(name[back - 1]))
+        back--;
+    if (n && x < len && is_times(name[x]) && text_to_u64(name, n, &count, &over))
+        one = gpu_index(name + x + 1, len - x - 1);
+    else if (back && is_times(name[back - 1]) &&
+             text_to_u64(name + back, len - back, &count, &over))
+        one = gpu_index(name, back - 1);
+    if (one < 0)
+        return VRAM_OK;
+    return err_set(
+        e, MESSAGE_gpus_counted, pos, ABOUT("gpu"),
+        ARGS(arg_part("name", name, len), arg_u64("n", count), arg_text("near", GPUS[one].name)));
+}
 #else
+#define gpu_counted(e, pos, name, len) VRAM_OK
+
 static const char *gpu_of_series(const char *name, size_t len)
 {
     (void)name;
@@ -217,6 +254,8 @@ static const char *gpu_of_series(const char *name, size_t len)
 static int unknown_gpu(struct message *e, struct err_pos pos, const char *name, size_t len)
 {
     const char *names[GPU_COUNT];
+    if (gpu_counted(e, pos, name, len) != VRAM_OK)
+        return VRAM_EGPU;
     for (int i = 0; i < GPU_COUNT; i++)
         names[i] = GPUS[i].name;
     const char *near = vram_nearest(name, len, names, GPU_COUNT);

@@ -87,6 +87,37 @@ static void test_fields(void **state)
     close_vram(v, &h);
 }
 
+// What meant.def says to write is a key, or keys with values that they take, and its words are no
+// keys themselves.
+static void test_meant(void **state)
+{
+    static const struct {
+        const char *words, *write;
+    } rows[] = {
+#define MEANT(words, write) {words, write},
+#include "calc/model/meant.def"
+    };
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char words[512], key[64];
+        snprintf(words, sizeof words, "%s", rows[i].words);
+        for (char *rest, *word = strtok_r(words, " ", &rest); word;
+             word = strtok_r(NULL, " ", &rest)) {
+            assert_int_equal(vram_set(v, word, "1"), VRAM_EKEY);
+            if (!strstr(vram_error(v)->text, rows[i].write))
+                fail_msg("%s: %s", word, vram_error(v)->text);
+        }
+        snprintf(key, sizeof key, "%.*s", (int)strcspn(rows[i].write, "="), rows[i].write);
+        if (strchr(rows[i].write, '='))
+            set_all(v, rows[i].write);
+        else if (strcmp(key, "preset") && strcmp(key, "gpu"))
+            assert_non_null(vram_field_find(key));
+    }
+    close_vram(v, &h);
+}
+
 // What is written can be read back, for every field and every value of an enum; names are found in
 // any spelling.
 static void test_read_back(void **state)
@@ -190,13 +221,10 @@ static void test_reference_takes_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_contradictions),
-        cmocka_unit_test(test_overflow),
-        cmocka_unit_test(test_fields),
-        cmocka_unit_test(test_read_back),
-        cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_params_in_order),
-        cmocka_unit_test(test_reference_takes_time),
+        cmocka_unit_test(test_contradictions),  cmocka_unit_test(test_overflow),
+        cmocka_unit_test(test_fields),          cmocka_unit_test(test_meant),
+        cmocka_unit_test(test_read_back),       cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_params_in_order), cmocka_unit_test(test_reference_takes_time),
     };
     return cmocka_run_group_tests_name("calc_model", tests, NULL, NULL);
 }

@@ -133,7 +133,11 @@ static int configure_id(vram *v, struct cli_texts *texts, const char *id)
     if (vram_set(v, "preset", id) == VRAM_OK)
         return CLI_OK;
     const struct vram_message *m = vram_error(v);
-    if (strcmp(m->id, "unknown_preset_near") == 0)
+    if (vram_field_find(id))
+        fprintf(stderr,
+                "%s:1:1: error: no file has this name, and it is a setting: write %s=VALUE\n", id,
+                id);
+    else if (strcmp(m->id, "unknown_preset_near") == 0)
         fprintf(stderr, "%s:1:1: error: no file has this name, and %s\n", id, m->text);
     else if (!strchr(id, '/'))
         cli_read(texts, id);  // a file that is not there, as it says

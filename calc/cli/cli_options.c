@@ -84,10 +84,19 @@ static bool is_field(const char *name, size_t len)
     return vram_field_find(key) || strcmp(key, "preset") == 0;
 }
 
+// Settings are words without a dash, or with their value behind an equals sign.
+static int setting_for_option(const struct cli_line *line, int index, const char *key)
+{
+    char text[WORD_MAX + 96];
+    snprintf(text, sizeof text, "%s is a setting and no option: write %s=VALUE", key, key);
+    cli_complain(line, index, 0, text);
+    return CLI_USAGE;
+}
+
 static int unknown_option(const struct cli_line *line, int index, const char *name, size_t len)
 {
     const char *names[OPTION_COUNT + 128], *near;
-    char word[WORD_MAX], hint[WORD_MAX + 4];
+    char word[WORD_MAX], hint[WORD_MAX + 8];
     size_t count = 0;
     const struct vram_field *f;
     for (; count < OPTION_COUNT; count++)
@@ -95,8 +104,12 @@ static int unknown_option(const struct cli_line *line, int index, const char *na
     for (size_t i = 0; i < 128 && (f = vram_field_at(i)) != NULL; i++)
         names[count++] = f->key;
     snprintf(word, sizeof word, "%.*s", (int)len, name);
+    if (is_field(name, len))
+        return setting_for_option(line, index, word);
     near = vram_nearest(word, strlen(word), names, count);
-    snprintf(hint, sizeof hint, "--%s", near ? near : "");
+    bool setting = near && is_field(near, strlen(near));
+    snprintf(hint, sizeof hint, "%s%s%s", setting ? "" : "--", near ? near : "",
+             setting ? "=VALUE" : "");
     return unknown(line, index, "unknown option", line->argv[index], near ? hint : NULL,
                    "`vramcalc help` lists them");
 }

@@ -37,6 +37,7 @@ def test_estimate_is_vramcalcs(preset, fields, vramcalc):
 
 def test_fit_and_verdict():
     assert vram.fit("gpt2", batch_size=4, gpu="RTX 4070").verdict == "fits"
+    assert vram.fit("gpt2", batch_size=4, seq_len=None, quantization=None, gpu="RTX 4070") == vram.fit("gpt2", batch_size=4, gpu="RTX 4070")
     assert vram.estimate("gpt2", batch_size=32, gpu="RTX 4070").verdict == "too big"
     assert not vram.estimate("gpt2", batch_size=4).fits
 

@@ -12,7 +12,7 @@ from typing import Any, Union
 from . import answers, beside
 from ._library import answer, ffi, lib, text_of
 
-Value = Union[str, int, float, bool, Sequence[Union[str, int]]]
+Value = Union[str, int, float, bool, Sequence[Union[str, int]], None]
 
 
 class VramWarning(UserWarning):
@@ -118,7 +118,9 @@ class Estimator:
     # ---- configuration
 
     def set(self, **fields: Value) -> Estimator:
-        """Sets fields; mode and the preset, wherever they are named, are set first, since a preset brings values of its own."""
+        """Sets fields; mode and the preset, wherever they are named, are set first, since a preset brings values of its own. None
+        leaves a field as it is."""
+        fields = {key: value for key, value in fields.items() if value is not None}
         for key in sorted(fields, key=lambda name: EARLY.index(name) if name in EARLY else len(EARLY)):
             self._check(lib.vram_set(self._handle, key.encode(), _written(fields[key])))
         return self

@@ -229,6 +229,6 @@ def from_model(model: Any, optimizer: Any = None, batch: Any = None, *, autocast
         read.update(_optimizer(optimizer))
     if batch is not None:
         read.update(_batch(batch))
-    estimator.set(**{**read, **fields})
+    estimator.set(**{**read, **{key: value for key, value in fields.items() if value is not None}})
     _compare(estimator, model)
     return estimator

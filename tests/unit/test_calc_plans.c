@@ -6,7 +6,6 @@
 #include "calc/model/capacities.h"
 #include "calc/model/contexts.h"
 #include "calc/replay/report.h"
-#include "calc/replay/report.h"
 #include "calc/replay/run.h"
 #include "tests/unit/calc_answers.h"
 #include "tests/unit/calc_fixture.h"

@@ -14,7 +14,7 @@
     const list = tokens(text.replace(/\\\n/g, " ").replace(/[|>].*$/s, "")), found = {}, left = [], at = list.indexOf("vramcalc"), verb = at < 0 ? "" : list[at + 1];
     for (let i = at < 0 ? 0 : at + (verb === "solve" ? 3 : 2); i < list.length; i++) {
       const pair = /^(?:--)?([\w-]+)=(.*)$/.exec(list[i]);
-      if (pair) take(found, left, pair[1].replace(/-/g, "_"), pair[2]);
+      if (pair) take(found, left, pair[1].replace(/-/g, "_"), verb === "sweep" ? pair[2].split(/[,:]/)[0] : pair[2]);
       else if (/^(-g|--gpu)$/.test(list[i]) && list[i + 1]) found.gpu = list[++i];
       else if (/^-/.test(list[i])) i++;
       else if (named(list[i])) Object.assign(found, named(list[i]));
@@ -42,6 +42,16 @@
   function byCommand(text) {
     if (!/^\s*(?:\$\s*)?vramcalc\s/.test(text) && !/^\s*--\w[\w-]*=/.test(text)) return null;
     return Object.assign({ kind: "command" }, commandLine(text));
+  }
+  // What vramcalc writes: its JSON has the settings, too.
+  const OUTPUT = /^(?:[\w-]+: [\d,]+ layers, width |figure,bytes,|\| figure \||Now: [\d,]+ MiB|cards {2,}MiB|(?:(?:probably )?does not fit|fits): [\d,]+ MiB|.*live MiB +allocated)/m;
+  function byOutput(text) {
+    if (!/^\s*\{\s*"schema": *"vramcalc\/1"/.test(text)) return OUTPUT.test(text) ? { refused: said("output") } : null;
+    let config = null;
+    try { config = JSON.parse(text).config; } catch (cut) { /* not the whole of it */ }
+    const found = {}, left = [];
+    Object.keys(config || {}).forEach((name) => { if (config[name] !== null) take(found, left, name, String(config[name])); });
+    return config ? { kind: "flat", found, left } : { refused: said("output") };
   }
   const key = (name) => name.toLowerCase().replace(/^nvidia|geforce|[^a-z0-9.]/g, "");
   function cardNamed(text) {
@@ -166,6 +176,7 @@
       [said("ignored"), Array.from(new Set(read.left || []))]].filter((row) => row[1].length);
     // Notes for which the page has a sentence: what changes the answer, not what the rows below say.
     const notes = Array.from(new Set((read.notes || []).filter((note) => page.sentences && page.sentences[note.id]).map(page.told))).slice(0, 6);
+    if (read.verb === "sweep") notes.push(said("sweep"));
     say([el("p", {}, [fill(said("pasted"), { kind: said("kind." + read.kind) || read.kind })]),
       notes.length ? el("ul", { class: "notes" }, notes.map((note) => el("li", {}, [note]))) : "",
       el("dl", {}, rows.map((row) => el("div", {}, [el("dt", {}, [row[0]]), el("dd", {}, list(row[1]))])))]);
@@ -188,6 +199,7 @@
     if (!kept.files.length || files.length > 1 || !(kept.waits || kept.flat === page.flat())) return [files];
     return kept.waits ? [both, files] : [files, both];
   }
+  const PREFERENCE = /\btrl(?:\.scripts\.| )(?:dpo|reward)\b|\b(?:run_)?dpo\.py\b/;   // which the page's module leaves to the command
   const textOf = (files) => files.map((file) => file.text).join("\n");
   let behind = null;   // a snapshot that came with files: it is held against what they say
   function done(read, lists) {
@@ -197,11 +209,13 @@
     if (dump && !read.error) takeDump(dump);
   }
   function finish(read, lists) {
-    if (read.message) {
+    if (read.refused) say([el("p", { class: "bad" }, coded(read.refused))]);
+    else if (read.message) {
       if (Object.keys(read.found).length) page.replace(onto(read));
       explained(read.message);
     }
     else if (read.error && NEEDS.includes(read.error.id)) wait(read, lists.reduce((most, files) => (files.length > most.length ? files : most)));
+    else if (read.error && PREFERENCE.test(textOf(lists[0]))) say([el("p", { class: "bad" }, coded(said("elsewhere")))]);
     else if (read.error) refuse((read.file ? read.file + ": " : "") + page.told(read.error));
     else if (!Object.keys(read.found).length) refuse(said("unread"));
     else {
@@ -301,7 +315,7 @@
     if (text.length > MOST) { area.value = ""; refuse(said("toolong")); return; }
     if (/^[\u0080\ufffd][\u0002-\u0005]/.test(text)) { refuse(page.told({ id: "text_is_snapshot" })); return; }   // as text it has lost bytes
     if (isSnapshot(text)) { beside(text); return; }
-    const read = [byAddress, byCommand, bySmi, byHub, byCard, byLines].reduce((found, reader) => found || reader(text), null);
+    const read = [byAddress, byOutput, byCommand, bySmi, byHub, byCard, byLines].reduce((found, reader) => found || reader(text), null);
     if (!read) { pasteAll([{ text, name: name || "" }]); return; }
     const files = kept.waits && read.found.preset ? kept.files : null;   // the model that they wait for
     done(read);

@@ -1,7 +1,7 @@
 // Files as a hand brings them to the calculator: chosen by the button, a folder dropped, a long text from the start page. What the
 // files say is in calculator.mjs; here the browser itself opens them.
 import { axe, check, close, equal, open, that } from "./harness.mjs";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { calculator, isBuilt, vramcalc } from "./calculator.mjs";
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,6 +18,33 @@ async function folder(body) {
   try { await body(at, put); } finally { rmSync(at, { recursive: true }); }
 }
 const config = (tab, wanted) => tab.waitForFunction((wanted) => Object.entries(wanted).every(([key, value]) => window.vramPage.report.config[key] === value), wanted);
+
+// What the command line itself writes and what it alone reads.
+function ownOutputs(browser, base) {
+  const state = "#preset=gpt2&gpu=RTX+4070", run = ["preset=llama-3.1-8b", "lora_rank=16", "gpu=RTX 4090"];
+  const wrote = (...words) => spawnSync(vramcalc, words, { encoding: "utf8" }).stdout;
+  calculator(browser, "outputs of vramcalc, sweeps and preferences are told apart", { base, state }, async (tab) => {
+    const paste = (text) => tab.evaluate((text) => window.vramPage.paste(text), text);
+    const told = async (text, word) => {
+      const before = await tab.evaluate(() => location.hash);
+      await paste(text);
+      await tab.locator("[data-out=pasted] .bad", { hasText: word }).waitFor();
+      equal(await tab.evaluate(() => location.hash), before, "the run stays as it was");
+    };
+    for (const words of [["estimate"], ["estimate", "--format", "csv"], ["estimate", "--format", "md"], ["fit"], ["advise"], ["cards"]])
+      await told(wrote(words[0], ...run, ...words.slice(1)), "--format json");
+    await told(wrote("sweep", "preset=gpt2", "batch_size=4,8"), "--format json");
+    for (const command of ["trl dpo --model_name_or_path org/x", "python -m trl.scripts.reward --learning_rate 1e-5"]) await told(command, "vramcalc estimate");
+    await paste("vramcalc sweep preset=gpt2-medium batch_size=4,8 block_size=512:1024 gpu='RTX 4070'");
+    await config(tab, { n_layer: 24, batch_size: 4, block_size: 512 });
+    that(await tab.locator("[data-out=pasted] .notes").count() === 1, "and it is said that a sweep has several");
+    const json = wrote("estimate", ...run, "--format", "json");
+    await paste(json);
+    await config(tab, { lora_rank: 16, family: "llama" });
+    equal(await tab.evaluate(() => window.vramPage.report.process_bytes), JSON.parse(json).process_bytes, "the same figure");
+    await told(json.slice(0, 300), "--format json");
+  });
+}
 
 function chosen(browser, base) {
   calculator(browser, "files are chosen by the button", { base, state: "#preset=gpt2&gpu=RTX+4070" }, (tab) => folder(async (at, put) => {
@@ -217,6 +244,7 @@ function messages(browser, site, scheme) {
 export async function run(browser, site) {
   if (!await isBuilt(browser, site)) return;
   chosen(browser, site.http);
+  ownOutputs(browser, site.http);
   dropped(browser, site.http);
   others(browser, site.http);
   long(browser, site.http);

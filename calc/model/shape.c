@@ -23,15 +23,26 @@ static uint64_t dims_chunk(const struct dims *d, const struct model *m)
 {
     enum { LITGPT_CHUNK = 128, TORCHTUNE_CHUNKS = 8 };
     const struct vram_config *c = &m->c;
-    if (c->cross_entropy_chunk)
-        return c->cross_entropy_chunk;
-    if (c->cross_entropy != CROSS_ENTROPY_CHUNKED_OUTPUT)
+    uint64_t chunk = c->cross_entropy_chunk;
+    if (!chunk && c->cross_entropy != CROSS_ENTROPY_CHUNKED_OUTPUT)
         return dims_chunk_liger(d);
-    uint64_t chunk = (d->N + TORCHTUNE_CHUNKS - 1) / TORCHTUNE_CHUNKS;
-    if (model_has_trait(m, TRAIT_OUTPUT_IN_FLOAT32))
+    if (!chunk && model_has_trait(m, TRAIT_OUTPUT_IN_FLOAT32))
         chunk = c->lora_rank ? LITGPT_CHUNK * d->B : LITGPT_CHUNK;
+    else if (!chunk)
+        chunk = (d->N + TORCHTUNE_CHUNKS - 1) / TORCHTUNE_CHUNKS;
     return chunk < d->N ? chunk : d->N;
 }
+
+#ifndef __wasm__
+// SRC: litgpt lora.py, GPT.forward: self.lm_head(x_i) for each 128 tokens.
+static uint64_t dims_heads(const struct dims *d, const struct model *m)
+{
+    const struct vram_config *c = &m->c;
+    bool cut = c->cross_entropy == CROSS_ENTROPY_CHUNKED_OUTPUT && c->lora_rank &&
+               model_has_trait(m, TRAIT_OUTPUT_IN_FLOAT32);
+    return cut ? (d->N + d->chunk - 1) / d->chunk - 1 : 0;
+}
+#endif
 
 // A tile of the head in TRL's loss: tokens and words. SRC: trl 1.16 kernels/chunked_logprob.py
 // (TOKEN_CHUNK_SIZE), trainer/utils.py (_CHUNKED_LOGPROB_CHUNK_SIZE).
@@ -108,6 +119,9 @@ void dims_make(struct dims *d, const struct model *m)
     d->width_adapted = dims_share(model_adapted_width(c), tp);
     d->eye = c->adapter == ADAPTER_DORA;
     d->chunk = dims_chunk(d, m);
+#ifndef __wasm__
+    d->heads = dims_heads(d, m);
+#endif
     d->cp = c->context_parallel;
     d->parts = c->n_gpu;
     d->sent = scheme_bucket(c);

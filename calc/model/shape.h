@@ -43,6 +43,7 @@ struct dims {
     // of a delta rule: widths of a key's and a value's head, of all keys and values, heads of
     // values, positions that the convolution sees, positions up to whole chunks, chunks
     uint64_t dk, dv, LK, LV, LH, LW, LT, chunks;
+    uint64_t heads;  // chunks of the loss after the first that the head makes itself
 #endif
     uint64_t S;         // tokens of the residual stream: a part of them with sequence_parallel
     uint64_t H, KH, D;  // heads, key and value heads, width of a head

@@ -74,12 +74,31 @@ static uint32_t output_chunk(struct graph *g)
                          SHAPE_CHUNK_V);
 }
 
+#ifndef __wasm__
+// Autocast keeps no copy of a frozen weight: each chunk has one of its own until it has gone back.
+// SRC: pytorch aten/src/ATen/autocast_mode.cpp, cached_cast (requires_grad).
+static void output_casts(struct graph *g, struct value logits)
+{
+    const struct layout_param *row = layout_find(&g->layout, false, layer_head_weight(g));
+    bool again = g->autocast && graph_has(g, TRAIT_OUTPUT_IN_FLOAT32) && !quantized_is_head(g);
+    if (!again || !graph_ok(g) || row->trained)
+        return;
+    uint32_t casts =
+        graph_scratch(g, OP_TO_COPY, ROLE_HEAD, PART_WEIGHT_CAST, g->compute, SHAPE_W_WTE_AGAIN);
+    graph_save(g, logits.node, casts);
+    tape_unref(g->t, casts);
+}
+#endif
+
 // The head's chunks, each with the weight expanded for it where that is quantized, and in LitGPT
 // their copies in float32. The copies' gradients are part of node_loss_chunks: *rows is what these
 // go to.
 static struct value output_cut(struct graph *g, struct value *normed, struct value *rows)
 {
     *rows = layer_head(g, *normed);
+#ifndef __wasm__
+    output_casts(g, *rows);
+#endif
     if (MODEL_IS_WHOLE)  // FSDP2's ends
         *rows = parallel_head_leave(g, *rows);
     quantized_head_once(g);

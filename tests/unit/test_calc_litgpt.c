@@ -223,6 +223,22 @@ static void test_falcon(void **state)
     }
 }
 
+// As many tokens in sequences of 512, 256 and 128: four chunks, two and one go through the head,
+// each with its own two-byte copy of the frozen weight; and angles of as many positions.
+static void test_copies_of_the_head(void **state)
+{
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    uint64_t copy = UINT64_C(2) * 32000 * C, angles = UINT64_C(2) * 4 * 128;
+    (void)state;
+    uint64_t four = run(v, "n_layer=2 dtype=bfloat16")->saved_bytes;
+    uint64_t two = run(v, "n_layer=2 dtype=bfloat16 batch_size=4 seq_len=256")->saved_bytes;
+    uint64_t one = run(v, "n_layer=2 dtype=bfloat16 batch_size=8 seq_len=128")->saved_bytes;
+    assert_int_equal(four - two, 2 * copy + 256 * angles);
+    assert_int_equal(two - one, copy + 128 * angles);
+    close_vram(v, &h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -234,6 +250,7 @@ int main(void)
         cmocka_unit_test(test_peak),
         cmocka_unit_test(test_what_outlives_a_pass),
         cmocka_unit_test(test_chunked_output),
+        cmocka_unit_test(test_copies_of_the_head),
         cmocka_unit_test(test_tensor_parallel_leaves_both_ends_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

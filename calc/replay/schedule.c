@@ -137,16 +137,24 @@ static int schedule_evaluate_between(struct engine *e, struct player *p)
     return rc == VRAM_OK ? again : rc;
 }
 
-// Whether a round of as many micro-batches as a stage holds has found all its memory in what was
-// reserved before it: what backward passes leave does not fit the next forward pass at once.
+// What a pipeline's stage had reserved when it grew last, and before which micro-batch that was.
+struct schedule_growth {
+    uint64_t reserved;
+    uint32_t step;
+};
+
+enum { SCHEDULE_ROUNDS = 16 };
+
+// Whether rounds of what a stage holds, and as many micro-batches as there were when it grew last,
+// have found all their memory in what was reserved: what backward passes leave does not fit the
+// next forward pass at once, and where blocks lie changes for many rounds.
 static bool schedule_settles(const struct player *p, uint32_t held, uint32_t step,
-                             uint64_t *reserved)
+                             struct schedule_growth *last)
 {
-    if (step < held || step % held)
-        return false;
-    uint64_t before = *reserved;
-    *reserved = p->allocator ? p->allocator->stats.reserved.peak : 0;
-    return step > held && *reserved == before;
+    uint64_t reserved = p->allocator ? p->allocator->stats.reserved.peak : 0;
+    if (reserved != last->reserved)
+        *last = (struct schedule_growth){reserved, step};
+    return step >= SCHEDULE_ROUNDS * held && step >= 2 * last->step;
 }
 
 // The pass of a micro-step, which is played next.
@@ -174,12 +182,12 @@ static int schedule_pipeline(struct engine *e, struct player *p, uint32_t it)
 {
     bool run = MODEL_IS_WHOLE && p == &e->player;
     uint32_t held = (uint32_t)e->model.in_flight, all = engine_fed(&e->model);
-    uint64_t reserved = 0;
+    struct schedule_growth last = {0, 0};
     int rc = VRAM_OK;
     if (MODEL_IS_WHOLE)
         all = run ? (uint32_t)e->model.c.gradient_accumulation_steps : e->fed[it];
     for (uint32_t step = 0; step < all + held && rc == VRAM_OK; step++) {
-        if (run && step < all && schedule_settles(p, held, step, &reserved))
+        if (run && step < all && schedule_settles(p, held, step, &last))
             all = step;
         if (step >= held) {
             uint32_t micro = step - held;

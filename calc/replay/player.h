@@ -61,6 +61,7 @@ struct player {
     bool streams;    // some storages are on a stream of their own
     bool lags;       // the card runs behind: what collectives have used comes back late
     uint64_t queue;  // launches by which it comes late
+    bool ahead;      // the program is through with its step before the card
     uint64_t launches;         // kernels and events so far
     struct player_late *late;  // a ring of PLAYER_LATE, oldest first; set where lags is
     uint32_t late_first, late_count;

@@ -13,6 +13,7 @@
 #include "calc/model/stage.h"
 #include "calc/replay/engine.h"
 #include "calc/replay/live.h"
+#include "calc/replay/pace.h"
 #include "calc/replay/report.h"
 #include "calc/replay/resume.h"
 #include "calc/replay/schedule.h"
@@ -53,35 +54,6 @@ static int run_player(struct vram *v, struct engine *e, struct player *player)
     return VRAM_OK;
 }
 
-// Where the card runs behind the program; in a pipeline it does between two messages
-// (schedule_message).
-static bool run_lags(const struct vram_config *c)
-{
-    return framework_goes(c, BY_NANOTRON) && c->tensor_parallel > 1 && c->sequence_parallel &&
-           (MODEL_IS_WHOLE || c->pipeline_parallel == 1);
-}
-
-// How far. A launcher of nanotron for several nodes has PyTorch check each collective: the program
-// waits for all of the group before it launches one, and longer the larger the group is. By then
-// the card is past the one before, unless the layer takes it longer than the checks. That the
-// published runs were launched so is inferred: in pipelines over several nodes a micro-batch of one
-// sequence and one of many take the same time, by their tokens a second 2.4 to 3.3 ms a layer for
-// each GPU of a group of 8 or 16, 2.6 in the median; on one node, and without a pipeline, not. SRC:
-// nanotron examples/mamba/run_multinode.sh at 77f54c10 (TORCH_DISTRIBUTED_DEBUG=DETAIL), pytorch
-// torch/csrc/distributed/c10d/ProcessGroupWrapper.cpp (runCollectiveChecks: monitoredBarrier,
-// CollectiveFingerPrint::verify).
-enum { RUN_NODE = 8 };                    // GPUs
-static const double RUN_CHECKS = 0.0026;  // seconds a layer and micro-batch, for each of a group
-
-static uint64_t run_queue(const struct model *m)
-{
-    const struct vram_config *c = &m->c;
-    uint64_t gpus = c->n_gpu * c->tensor_parallel * c->pipeline_parallel;
-    bool checked = MODEL_IS_WHOLE && c->pipeline_parallel > 1 && gpus > RUN_NODE &&
-                   cost_layer_seconds(m) < RUN_CHECKS * (double)c->tensor_parallel;
-    return checked ? PLAYER_NEXT : PLAYER_QUEUE;
-}
-
 // What the card has for the allocator; 0: no card, or one without room for the context alone.
 static uint64_t run_room(const struct vram_config *c)
 {
@@ -106,9 +78,11 @@ static int run_into_allocator(struct vram *v, struct engine *e, struct player *p
     rc = run_player(v, e, p);
     p->allocator = &e->allocator;
     p->streams = scheme_divides_weights(&e->model.c);
-    p->lags = run_lags(&e->model.c);
-    if (MODEL_IS_WHOLE)
-        p->queue = run_queue(&e->model);
+    p->lags = pace_lags(&e->model.c);
+#ifndef __wasm__
+    p->queue = pace_queue(&e->model);
+    p->ahead = p->lags && pace_is_the_cards(&e->model);
+#endif
     p->late = e->late;
     e->allocator.settle = run_drain;
     e->allocator.settled = p;
@@ -206,7 +180,7 @@ static bool run_splits(const struct engine *e)
 {
     const struct vram_config *c = &e->model.c;
     return !c->expandable_segments && !c->max_split_size_mb && !c->seq_lens &&
-           !scheme_divides_weights(c) && !run_lags(c);
+           !scheme_divides_weights(c) && !pace_lags(c);
 }
 
 // The same of a lean run whose pools have nothing in common but the device: without an end first,

@@ -350,8 +350,45 @@ static uint64_t step_gathered(const struct state *s)
     return step_gathers(s) ? (2 * s->m->c.n_gpu + 1) * s->part_bytes : 0;
 }
 
-// By then the step has launched several kernels for each tensor (sums, norms, clipping, copies):
-// the card has caught up.
+// What nanotron's step puts into the queue of a card that is behind, beside what is allocated for
+// it: collectives over the sums, over those of tied weights and over the norm; what is done with
+// that; in the last stage the losses' sum over the GPUs; two kernels that count steps, and AdamW's,
+// for each of which there is a limit of tensors and of chunks. SRC: nanotron trainer.py
+// (training_step), optim/clip_grads.py, optim/gradient_accumulator.py (step); pytorch 2.4
+// aten/src/ATen/native/cuda/MultiTensorApply.cuh; counted on tests/oracle.
+enum { STEP_COLLECTIVES = 3, STEP_NORM = 5, STEP_LOSS = 8, STEP_COUNTS = 2 };
+enum { STEP_TENSORS = 36, STEP_CHUNKS = 320, STEP_CHUNK = 65536 };
+// How much of the queue is nothing: what a layer or two put there. It empties that far while the
+// program makes lists of all parts of all tensors.
+enum { STEP_NOTHING = PLAYER_QUEUE / 8 };
+
+// The gradient's product with the factor, the copy into the weight; before a matrix's norm, which
+// several blocks add up, a memset. SRC: pytorch aten/src/ATen/native/cuda/Reduce.cuh.
+static int step_queue_tensor(struct player *p, const struct state *s, const struct state_row *r,
+                             int32_t layer)
+{
+    (void)s;
+    (void)layer;
+    if (r->whole_gradient)
+        player_launch(p, 2 + r->param->matrix);
+    return VRAM_OK;
+}
+
+// before: launches when the step began, by when each sum had been added to. In the first step there
+// are zeros of two moments and a count for each tensor.
+static int step_queue(struct player *p, const struct state *s, bool first, uint64_t before)
+{
+    uint64_t n = s->trained_tensors, chunks = s->part_bytes / 2 / STEP_CHUNK + n;
+    player_launch(p, STEP_COLLECTIVES * PLAYER_COLLECTIVE / 2 + STEP_NORM + STEP_COUNTS +
+                         (s->m->last ? STEP_LOSS : 0) + (first ? 3 * n : 0) + chunks / STEP_CHUNKS +
+                         n / STEP_TENSORS);
+    int rc = step_rows(p, s, step_queue_tensor);
+    if (p->launches - before + n + STEP_NOTHING > PLAYER_QUEUE)
+        player_drain(p);
+    return rc;
+}
+
+// The card catches up where the program is not ahead of it, or has enough to do before this.
 static int step_gather(struct player *p, const struct state *s)
 {
     static const struct storage gathered = {
@@ -359,7 +396,8 @@ static int step_gather(struct player *p, const struct state *s)
     uint64_t parts = s->m->c.n_gpu, part = s->part_bytes;
     uint32_t base = p->tape_base;
     int rc = VRAM_OK;
-    player_drain(p);
+    if (!MODEL_IS_WHOLE || !p->ahead)
+        player_drain(p);
     for (uint32_t i = 0; i <= parts && rc == VRAM_OK; i++)
         rc = player_alloc(p, base + i, &gathered, part, -1);
     if (rc == VRAM_OK)
@@ -373,6 +411,7 @@ static int step_gather(struct player *p, const struct state *s)
 
 int state_step(struct player *p, const struct state *s, bool first)
 {
+    uint64_t before = p->launches;
     int rc = step_scales(s) ? step_scaler_open(p, first) : VRAM_OK;
     if (rc == VRAM_OK && step_clips(s))
         rc = step_clip(p, s);
@@ -382,6 +421,8 @@ int state_step(struct player *p, const struct state *s, bool first)
         rc = step_rows(p, s, step_keep);
     if (rc == VRAM_OK && s->temp_peak)
         rc = step_temps(p, s);
+    if (rc == VRAM_OK && MODEL_IS_WHOLE && p->ahead)
+        rc = step_queue(p, s, first, before);
     if (rc == VRAM_OK && step_gathers(s))
         rc = step_gather(p, s);
     if (rc == VRAM_OK && step_scales(s))

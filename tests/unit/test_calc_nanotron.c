@@ -266,6 +266,37 @@ static void test_late_blocks(void **state)
     close_vram(v, &h);
 }
 
+// ZeRO-1 gathers behind a step that the program is through with before the card: what the last
+// backward pass's collectives have used lies where the step before has gathered, and there are more
+// parts. Not where the program takes longer than the card, nor where the step fills the queue.
+static uint64_t gathering(vram *v, const char *words, const char *gpu)
+{
+    vram_clear(v);
+    set_all(v, RUN);
+    set_all(v, "n_embd=4096 n_inner=14336 parallel=zero1 n_gpu=2 tensor_parallel=2 "
+               "sequence_parallel=true");
+    set_all(v, words);
+    set_all(v, gpu);
+    assert_int_equal(vram_run(v), VRAM_OK);
+    return vram_result(v)->peak_reserved.bytes;
+}
+
+static void test_late_gathering(void **state)
+{
+#define TEN "pipeline_parallel=2 pipeline_first_layers=10 pipeline_stage=first "
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    uint64_t layer = 4 * UINT64_C(4096) * 4096 + 3 * UINT64_C(14336) * 4096,
+             part = (10 * layer + UINT64_C(131072) * 4096) / 2;
+    (void)state;
+    uint64_t late = gathering(v, TEN "gradient_accumulation_steps=8", "gpu=H100_SXM"),
+             early = gathering(v, TEN "gradient_accumulation_steps=8", "gpu=B200");
+    assert_in_range(late - early, 2 * part, 5 * part);
+    assert_int_equal(gathering(v, "n_layer=30", "gpu=H100_SXM"),
+                     gathering(v, "n_layer=30", "gpu=B200"));
+    close_vram(v, &h);
+}
+
 // A full card gets the cache back: what is reserved in the end is less than the peak. Where none is
 // full nothing comes back.
 static void test_reserved_end(void **state)
@@ -294,6 +325,7 @@ int main(void)
         cmocka_unit_test(test_embedding_gradient),
         cmocka_unit_test(test_stages),
         cmocka_unit_test(test_late_blocks),
+        cmocka_unit_test(test_late_gathering),
         cmocka_unit_test(test_reserved_end),
     };
     return cmocka_run_group_tests_name("calc_nanotron", tests, NULL, NULL);

@@ -16,9 +16,11 @@ local found = {
   -- launched with TORCH_DISTRIBUTED_DEBUG=DETAIL, by their pace: 3 ms a layer and micro-batch times TP, as in the pipelines over several nodes, which a
   -- configuration does not say: 1453, 1452, 1721, 1744, 1782. And two programs made the rows of pipelines, as sources.lua says: nanotron's
   -- scripts/scaling_benchmarks.py (e24d2483) measures those of jobs before 14097150 again. The older is nanotron's branch nouamane/bench2 (67c5ebb6).
-  -- In four stages with TP up to 16 (1337 to 1469, 1690 to 1756) nothing comes back between two messages, of one sequence, too, as if the
+  -- In four stages with TP up to 16 (1337 to 1469, 1703 to 1756) nothing comes back between two messages, of one sequence, too, as if the
   -- card stood still; once in a run is enough (seven of nine rows of 8B with TP 16: -20 to -37 -> -3 to +3 % where the first backward pass and
   -- the forward pass behind it alone are so). In two stages it does come back. No line that says why was found.
+  -- Whether a block of the last backward pass lies where ZeRO-1 gathers is chance, as far as the rows go: of 8B in two stages with TP 2
+  -- there were three parts more with one sequence (1679) and none with two (1680).
   {"^nanotron/", "tensor_parallel=", 1, "accuracy.cause.drained"}, {"^nanotron/", "tensor_parallel=", -1, "accuracy.cause.launches"},
 }
 

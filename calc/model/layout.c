@@ -45,6 +45,12 @@ static uint64_t layout_targets(uint16_t number)
         [P_Q_A] = CONFIG_BIT(TARGET_Q),
         [P_KV_A] = CONFIG_BIT(TARGET_K) | CONFIG_BIT(TARGET_V),
         [P_KV_B] = CONFIG_BIT(TARGET_K) | CONFIG_BIT(TARGET_V),
+#ifndef __wasm__
+        [P_GLOBAL_Q] = CONFIG_BIT(TARGET_Q),
+        [P_GLOBAL_K] = CONFIG_BIT(TARGET_K),
+        [P_GLOBAL_V] = CONFIG_BIT(TARGET_V),
+        [P_GLOBAL_O] = CONFIG_BIT(TARGET_O),
+#endif
         [P_SHARED_GATE] = CONFIG_BIT(TARGET_GATE),
         [P_SHARED_UP] = CONFIG_BIT(TARGET_UP),
         [P_SHARED_DOWN] = CONFIG_BIT(TARGET_DOWN),
@@ -66,7 +72,7 @@ static bool layout_adapted(const struct model *m, uint16_t number)
 static bool layout_turned(uint16_t number)
 {
 #ifndef __wasm__
-    return number == P_DELTA_OUT;
+    return number == P_DELTA_OUT || number == P_GLOBAL_O;
 #else
     (void)number;
     return false;
@@ -85,6 +91,8 @@ static uint8_t layout_adapter_shape(uint8_t weight_shape, bool output_side, uint
         [SHAPE_W_VALUES] = {SHAPE_A_VALUES, SHAPE_A_C},
 #ifndef __wasm__
         [SHAPE_W_Q_GATED] = {SHAPE_A_C, SHAPE_A_Q_GATED},
+        [SHAPE_W_G_Q] = {SHAPE_A_C, SHAPE_A_G_Q},
+        [SHAPE_W_G_KV] = {SHAPE_A_C, SHAPE_A_G_KV},
         [SHAPE_W_DELTA_QKV] = {SHAPE_A_C, SHAPE_A_DELTA_QKV},
         [SHAPE_W_DELTA_QKVZ] = {SHAPE_A_C, SHAPE_A_DELTA_QKVZ},
         [SHAPE_W_DELTA_BA] = {SHAPE_A_C, SHAPE_A_DELTA_BA},
@@ -342,7 +350,7 @@ uint64_t layout_times(const struct layout_param *p, const struct model *m)
 {
     uint64_t dense = model_dense_count(m);
 #ifndef __wasm__
-    uint64_t attending = m->c.n_layer / m->c.full_attention_interval;
+    uint64_t attending = model_second_count(m);
     if (p->layers == LAYERS_DELTA || p->layers == LAYERS_ATTENDING)
         return p->layers == LAYERS_DELTA ? m->c.n_layer - attending : attending;
 #endif
@@ -353,8 +361,10 @@ uint64_t layout_times(const struct layout_param *p, const struct model *m)
 
 bool layout_here(const struct layout_param *p, const struct model *m, uint64_t layer)
 {
-    if (MODEL_IS_WHOLE && p->layers >= LAYERS_DELTA)
-        return (p->layers == LAYERS_DELTA) == model_layer_is_delta(m, layer);
+#ifndef __wasm__
+    if (p->layers >= LAYERS_DELTA)
+        return (p->layers == LAYERS_DELTA) == model_layer_is_first(m, layer);
+#endif
     return p->layers == LAYERS_ALL || (p->layers == LAYERS_DENSE) == model_layer_is_dense(m, layer);
 }
 

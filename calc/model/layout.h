@@ -83,6 +83,12 @@ enum layout_block {
     P_DELTA_DT,
     P_DELTA_LOG,
     P_DELTA_NORM,
+    P_GLOBAL_Q,  // of attention whose heads are of a width of their own
+    P_GLOBAL_K = P_GLOBAL_Q + LAYOUT_LINEAR,
+    P_GLOBAL_V = P_GLOBAL_K + LAYOUT_LINEAR,
+    P_GLOBAL_O = P_GLOBAL_V + LAYOUT_LINEAR,
+    P_GLOBAL_Q_NORM = P_GLOBAL_O + LAYOUT_LINEAR,
+    P_GLOBAL_K_NORM,
     P_ALPHA_P,  // of xIELU: one number each
     P_ALPHA_N,
 #endif

@@ -137,10 +137,43 @@ static void layout_delta(struct layout *l, const struct model *m)
 }
 #endif
 
+#ifndef __wasm__
+// Of layers with a window, or of the others. SRC: transformers models/gemma4/modeling_gemma4.py,
+// Gemma4TextAttention.__init__.
+static void layout_attention_of(struct layout *l, const struct model *m, bool global)
+{
+    uint64_t c = m->c.n_embd, d = global ? m->c.global_head_dim : m->c.head_dim;
+    uint64_t q = m->c.n_head * d, k = (global ? model_global_keys(&m->c) : m->c.n_kv_head) * d;
+    uint8_t head = global ? SHAPE_G_HEAD : SHAPE_HEAD;
+    uint8_t wide = global ? SHAPE_W_G_Q : SHAPE_W_Q, narrow = global ? SHAPE_W_G_KV : SHAPE_W_KV;
+    const struct layout_row row[] = {
+        {global ? P_GLOBAL_Q : P_Q, ROLE_Q, PART_WEIGHT, wide, q, c},
+        {global ? P_GLOBAL_K : P_K, ROLE_K, PART_WEIGHT, narrow, k, c},
+        {global ? P_GLOBAL_V : P_V, ROLE_V, PART_WEIGHT, narrow, k, c},
+        {global ? P_GLOBAL_O : P_O, ROLE_ATTN_PROJ, PART_WEIGHT, wide, c, q},
+    };
+    l->layers = global ? LAYERS_ATTENDING : LAYERS_DELTA;
+    for (unsigned i = 0; i < sizeof row / sizeof *row; i++) {
+        if (!(global && i == 2 && model_keys_are_values(&m->c)))
+            layout_linear(l, m, row[i], 0);
+        if (i > 0)
+            continue;
+        layout_inner_norm(l, m, global ? P_GLOBAL_Q_NORM : P_Q_NORM, ROLE_Q_NORM, head, d);
+        layout_inner_norm(l, m, global ? P_GLOBAL_K_NORM : P_K_NORM, ROLE_K_NORM, head, d);
+    }
+    l->layers = LAYERS_ALL;
+}
+#endif
+
 // Attention, beside what other layers have in its place.
 void layout_mixers(struct layout *l, const struct model *m)
 {
 #ifndef __wasm__
+    if (m->features & HAS_GLOBAL_HEADS) {
+        layout_attention_of(l, m, false);
+        layout_attention_of(l, m, true);
+        return;
+    }
     if (m->features & HAS_DELTA_RULE) {
         l->layers = LAYERS_DELTA;
         layout_delta(l, m);

@@ -62,6 +62,8 @@ static uint32_t model_fourths(const struct model *m)
 uint32_t model_layer_kinds(const struct model *m)
 {
 #ifndef __wasm__
+    if (m->features & HAS_GLOBAL_HEADS)
+        return m->c.sliding_window_pattern ? (uint32_t)m->c.sliding_window_pattern : 1;
     if (m->features & HAS_DELTA_RULE)
         return (uint32_t)m->c.full_attention_interval;
 #endif

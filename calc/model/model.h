@@ -66,6 +66,8 @@ enum model_feature {
 
 // Of families that the page's module has no room for: none has them there.
 #define HAS_IN_WHOLE(bit) ((uint64_t)MODEL_IS_WHOLE << (bit))
+#define HAS_GLOBAL_HEADS \
+    HAS_IN_WHOLE(31)  // layers without a window have heads of a width of their own (Gemma 4)
 #define HAS_RAW_SHARES HAS_IN_WHOLE(40)  // those of the chosen experts need not add up to one
 #define HAS_SHARED_GATE \
     HAS_IN_WHOLE(41)  // the shared experts run first, and are weighed by a sigmoid of their own
@@ -213,6 +215,42 @@ static inline bool model_layer_is_delta(const struct model *m, uint64_t layer)
     return false;
 #endif
 }
+
+// Of a family whose layers without a window have heads of their own width, whether a layer is one.
+static inline bool model_layer_is_global(const struct model *m, uint64_t layer)
+{
+    uint64_t pattern = m->c.sliding_window_pattern;
+    return (m->features & HAS_GLOBAL_HEADS) && pattern && (layer + 1) % pattern == 0;
+}
+
+#ifndef __wasm__
+// In such a family keys and values are out of one projection there, of fewer heads. SRC:
+// transformers models/gemma4/configuration_gemma4.py, Gemma4TextConfig.__post_init__.
+static inline bool model_keys_are_values(const struct vram_config *c)
+{
+    return c->family == FAMILY_GEMMA4_KEYS;
+}
+
+static inline uint64_t model_global_keys(const struct vram_config *c)
+{
+    return model_keys_are_values(c) && c->n_global_kv_head ? c->n_global_kv_head : c->n_kv_head;
+}
+
+// Where two kinds of layers have weights of their own, how many are of the second kind.
+static inline uint64_t model_second_count(const struct model *m)
+{
+    uint64_t pattern = m->c.sliding_window_pattern;
+    if (m->features & HAS_GLOBAL_HEADS)
+        return pattern ? m->c.n_layer / pattern : 0;
+    return m->c.n_layer / m->c.full_attention_interval;
+}
+
+static inline bool model_layer_is_first(const struct model *m, uint64_t layer)
+{
+    return m->features & HAS_GLOBAL_HEADS ? !model_layer_is_global(m, layer)
+                                          : model_layer_is_delta(m, layer);
+}
+#endif
 
 // Whether the delta rule's projections are two. SRC: transformers
 // models/qwen3_next/modeling_qwen3_next.py, Qwen3NextGatedDeltaNet (in_proj_qkvz, in_proj_ba).

@@ -63,6 +63,16 @@ static int model_check_heads(struct vram_config *c, struct message *e)
     if (c->family == FAMILY_GPT2 && c->n_kv_head != c->n_head)
         return err_set(e, MESSAGE_kv_heads_of_gpt2, NO_POS, ABOUT("n_kv_head"),
                        ARGS(VALUE(c, n_head), VALUE(c, n_kv_head)));
+#ifndef __wasm__
+    if (c->n_global_kv_head > c->n_head ||
+        (c->n_global_kv_head && c->n_head % c->n_global_kv_head != 0))
+        return err_set(e, MESSAGE_kv_heads_divide_heads, NO_POS,
+                       ABOUT("n_head", "n_global_kv_head"),
+                       ARGS(VALUE(c, n_head), arg_u64("n_kv_head", c->n_global_kv_head)));
+    if (c->global_head_dim % 2 != 0)
+        return err_set(e, MESSAGE_odd_head, NO_POS, ABOUT("global_head_dim"),
+                       ARGS(arg_u64("head_dim", c->global_head_dim)));
+#endif
     if (!(family_has(c) & HAS_PART_ROTARY))
         c->partial_rotary_factor = 1000000;
     if (c->head_dim % 2 != 0 && (family_has(c) & HAS_ROTARY))
@@ -147,7 +157,8 @@ static int model_check_allocator(const struct vram_config *c, struct message *e)
 
 bool model_returns_cache(const struct vram_config *c)
 {
-    uint64_t other = HAS_ENCODER | HAS_PICKED_KEYS | HAS_LATENT | HAS_OLD_SCORES | HAS_DELTA_RULE;
+    uint64_t other = HAS_ENCODER | HAS_PICKED_KEYS | HAS_LATENT | HAS_OLD_SCORES | HAS_DELTA_RULE |
+                     HAS_GLOBAL_HEADS;
     return MODEL_IS_WHOLE && c->task == TASK_TRAIN && framework_goes(c, BY_TRANSFORMERS) &&
            !c->compile && c->pipeline_parallel == 1 && c->kernels != KERNELS_FOAK &&
            c->family != FAMILY_GPT_BIGCODE && !(family_has(c) & other);
@@ -164,7 +175,7 @@ bool model_evaluates(const struct vram_config *c)
     return MODEL_IS_WHOLE && c->task == TASK_TRAIN && framework_goes(c, BY_TRANSFORMERS) &&
            !c->compile && c->pipeline_parallel == 1 && c->tensor_parallel == 1 &&
            c->reshard_after_forward == RESHARD_YES && !c->lora_kernels && !c->offload_activations &&
-           !(family_has(c) & HAS_DELTA_RULE);
+           !(family_has(c) & (HAS_DELTA_RULE | HAS_GLOBAL_HEADS));
 }
 
 // Whole or bitsandbytes' four-bit weights under plain adapters, as they are loaded. SRC: axolotl
@@ -180,7 +191,8 @@ bool model_fuses_adapters(const struct vram_config *c)
     return MODEL_IS_WHOLE && c->lora_rank && c->adapter == ADAPTER_LORA && c->task == TASK_TRAIN &&
            weights && alone && kept && c->kernels != KERNELS_FOAK &&
            precision_of(c)->frozen == DT_LOW && framework_goes(c, BY_TRANSFORMERS) &&
-           (family_has(c) & (own | HAS_FUSED_QKV | HAS_LATENT | HAS_ENCODER)) == own;
+           (family_has(c) & (own | HAS_FUSED_QKV | HAS_LATENT | HAS_ENCODER | HAS_GLOBAL_HEADS)) ==
+               own;
 }
 
 // IA3's vectors stand as adapters of rank 1.

@@ -98,6 +98,12 @@ void dims_make(struct dims *d, const struct model *m)
     d->D = c->head_dim;
     d->Q = d->H * d->D;
     d->K = d->KH * d->D;
+#ifndef __wasm__
+    d->GD = c->global_head_dim;
+    d->GKH = model_global_keys(c);
+    d->GQ = d->H * d->GD;
+    d->GK = d->GKH * d->GD;
+#endif
     d->R = c->head_dim * c->partial_rotary_factor / 1000000;
     d->KR = d->KH * d->R;
     if (m->features & HAS_LATENT)

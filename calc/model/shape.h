@@ -45,6 +45,9 @@ struct dims {
     uint64_t dk, dv, LK, LV, LH, LW, LT, chunks;
     uint64_t heads;  // chunks of the loss after the first that the head makes itself
 #endif
+#ifndef __wasm__
+    uint64_t GD, GKH, GQ, GK;  // D, KH, Q, K of layers without a window, where those are others
+#endif
     uint64_t S;         // tokens of the residual stream: a part of them with sequence_parallel
     uint64_t H, KH, D;  // heads, key and value heads, width of a head
     uint64_t Q, K;      // H * D, KH * D

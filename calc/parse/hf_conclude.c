@@ -173,6 +173,47 @@ static int conclude_granite(struct parse *p)
 }
 #endif
 
+#ifndef __wasm__
+// Whether of a list of layers' kinds every so manieth sees all, and no other.
+static bool ends_whole(struct span list, uint64_t pattern)
+{
+    bool fits = true;
+    for (uint64_t layer = 1; list.len && fits; layer++) {
+        size_t comma = span_find(list, ",");
+        struct span one = span_trim((struct span){list.at, comma < list.len ? comma : list.len});
+        fits = span_is(one, "full_attention") == (layer % pattern == 0);
+        list = span_skip(list, comma < list.len ? comma + 1 : list.len);
+    }
+    return fits;
+}
+
+// Gemma 4's class has an embedding for each layer unless a file says none, no cap on its logits
+// unless it says one, and its last layer sees all. SRC: transformers 5.23
+// models/gemma4/configuration_gemma4.py, Gemma4TextConfig.
+static int conclude_gemma4(struct parse *p)
+{
+    struct vram_config *c = &p->v->config;
+    struct entry e, type = {{NULL, 0}, {NULL, 0}, NO_POS, NO_POS};
+    bool bare = false, capped = false;
+    bool whole = c->sliding_window && c->sliding_window_pattern > 1 &&
+                 c->n_layer % c->sliding_window_pattern == 0;
+    if (c->family != FAMILY_GEMMA4 && c->family != FAMILY_GEMMA4_KEYS)
+        return VRAM_OK;
+    parse_rewind(p);
+    while (parse_entry(p, &e)) {
+        struct span key = hf_inner(e.key);
+        if (span_is(key, "model_type"))
+            type = e;
+        if (span_is(key, "layer_types"))
+            whole = whole && ends_whole(e.value, c->sliding_window_pattern);
+        bare = bare || span_is(key, "hidden_size_per_layer_input") ||
+               (span_is(key, "model_type") && span_starts(e.value, "gemma4_unified"));
+        capped = capped || (span_is(key, "final_logit_softcapping") && !span_is(e.value, "null"));
+    }
+    return bare && capped && whole ? VRAM_OK : hf_not_modelled(p, &type);
+}
+#endif
+
 // A window that the file does not turn on. SRC: transformers models/qwen2/configuration_qwen2.py,
 // qwen3, qwen3_moe, smollm3: use_sliding_window.
 static void conclude_window(struct parse *p)
@@ -208,6 +249,8 @@ int hf_conclude(struct parse *p)
         rc = conclude_turned(p);
     if (rc == VRAM_OK)
         rc = conclude_granite(p);
+    if (rc == VRAM_OK)
+        rc = conclude_gemma4(p);
 #endif
     return rc == VRAM_OK ? conclude_width(p) : rc;
 }

@@ -313,7 +313,7 @@ static void note_towers(struct parse *p)
         bool found = false;
         parse_rewind(p);
         while (!found && parse_entry(p, &e))
-            found = span_starts(e.key, parts[i]);
+            found = span_starts(e.key, parts[i]) && !span_is(e.value, "null");
         uint64_t weights = found && i == 0 ? tower_weights(p) : 0;
         p->v->config.tower_params += weights;
         if (found)

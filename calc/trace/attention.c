@@ -42,10 +42,19 @@ static void attention_save(struct graph *g, struct value *out, const struct valu
         graph_edge(g, n, in[k]);
 }
 
+static uint64_t attention_head(const struct graph *g)
+{
+#ifndef __wasm__
+    if (model_layer_is_global(g->m, graph_layer(g)))
+        return g->m->c.global_head_dim;
+#endif
+    return g->m->c.head_dim;
+}
+
 bool attention_is_flash(const struct graph *g, uint8_t dtype)
 {
     bool chosen = g->m->c.attention == ATTENTION_FLASH || g->m->c.attention == ATTENTION_FLASH_2;
-    return chosen && dtype == DT_LOW && g->m->c.head_dim <= 256;
+    return chosen && dtype == DT_LOW && attention_head(g) <= 256;
 }
 
 // Memory-efficient attention makes its sums for gradients alone, which shows in prompts of latents:
@@ -61,7 +70,7 @@ static struct value attention_fused(struct graph *g, struct value q, struct valu
                                     bool heads_first, bool masked)
 {
     bool latent = g->m->features & HAS_LATENT, flash = !masked && attention_is_flash(g, q.dtype);
-    bool sums = !flash && q.dtype == DT_LOW && (latent || g->m->c.head_dim > 128);
+    bool sums = !flash && q.dtype == DT_LOW && (latent || attention_head(g) > 128);
     uint8_t shape = latent ? SHAPE_VALUES : q.shape;
     struct random_state state = {{TAPE_NONE, TAPE_NONE}};
     const struct value in[3] = {q, k, v};

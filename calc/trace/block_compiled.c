@@ -14,7 +14,7 @@
 #include "calc/trace/block_compiled.h"
 
 #include "calc/model/scheme.h"
-#include "calc/trace/block_llama.h"
+#include "calc/trace/block_heads.h"
 #include "calc/trace/layers_lora.h"
 #include "calc/trace/pass_compile_kept.h"
 
@@ -218,7 +218,7 @@ static void run_open(struct run *r, struct graph *g)
     } adapted[] = {{ADAPTED_Q, W_Q},      {ADAPTED_K, W_K},       {ADAPTED_V, W_V},
                    {ADAPTED_O, W_O},      {ADAPTED_GATE, W_GATE}, {ADAPTED_UP, W_UP},
                    {ADAPTED_DOWN, W_DOWN}};
-    bool repeated = block_llama_repeats(g);
+    bool repeated = heads_repeat(g);
     *r = (struct run){.g = g};
     r->takes[ALWAYS] = true;
     r->takes[COMPLEX] = framework_goes(&g->m->c, BY_COMPLEX_ANGLES);

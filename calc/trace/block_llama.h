@@ -7,7 +7,4 @@
 
 block_fn block_llama;
 
-// Whether keys and values are copied for every query head before attention takes them.
-bool block_llama_repeats(const struct graph *g);
-
 #endif

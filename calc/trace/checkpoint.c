@@ -138,6 +138,11 @@ static void checkpoint_release(struct graph *g, int32_t frame)
         tape_unref(g->t, *mask);
         *mask = TAPE_NONE;
     }
+#ifndef __wasm__
+    if (frame + 1 == (int32_t)g->m->c.sliding_window_pattern &&
+        g->m->c.checkpointing == CHECKPOINTING_BLOCK)
+        layer_rope_close_global(g);  // an argument of the first layer without a window
+#endif
     if (frame == 0 && graph_has(g, TRAIT_INNER_MODEL))
         layer_rope_close(g);  // an argument of every block
 }

@@ -115,6 +115,10 @@ static struct value forward_embed_rotary(struct graph *g, uint32_t ids, struct v
             TRAIT_INNER_MODEL)) {  // inputs_embeds and position_ids, until the inner model returns
         local[1] = graph_copy(g, x);
         local[0] = graph_make(g, OP_ARANGE, ROLE_POSITIONS, PART_SELF, DT_I64, SHAPE_T);
+#ifndef __wasm__
+        if ((g->m->features & HAS_GLOBAL_HEADS) && g->m->c.checkpointing)
+            g->positions = graph_copy(g, local[0]);
+#endif
     }
     if (scales && !first)
         x = forward_scaled(g, x);

@@ -243,6 +243,8 @@ static uint8_t graph_partial(uint8_t from, uint8_t to)
         [SHAPE_Q_A] = SHAPE_PARTIAL_Q_A, [SHAPE_KV_A] = SHAPE_PARTIAL_KV_A,
     };
 #ifndef __wasm__
+    if (to == SHAPE_G_HEAD)
+        return from == SHAPE_G_Q ? SHAPE_PARTIAL_G_Q : SHAPE_PARTIAL_G_KV;
     if (to == SHAPE_DELTA_HEAD)
         return SHAPE_PARTIAL_DELTA;
 #endif

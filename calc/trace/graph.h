@@ -201,10 +201,14 @@ struct graph {
     int32_t compiled_first, compiled_stride,
         compiled_end;       // nodes of a compiled pass, pass_compile.c
     struct value cos, sin;  // of rotary positions, while a forward pass runs
-    uint32_t masks[2];      // of attention, attention_sinks.c
-    struct value shares;    // what attention returned beside its result
-    uint8_t compute;        // DT_ of matrix products
-    uint8_t residual;       // DT_ of the residual stream, of weights and of their gradients
+#ifndef __wasm__
+    struct value global_cos, global_sin;  // of layers with wider heads
+    struct value positions;               // an argument of their checkpointed blocks
+#endif
+    uint32_t masks[2];    // of attention, attention_sinks.c
+    struct value shares;  // what attention returned beside its result
+    uint8_t compute;      // DT_ of matrix products
+    uint8_t residual;     // DT_ of the residual stream, of weights and of their gradients
 };
 
 void graph_init(struct graph *g, const struct vram_mem *mem);

@@ -82,11 +82,58 @@ static bool norm_casts_late(const struct graph *g)
            (!olmo || graph_has(g, TRAIT_LATE_CAST));
 }
 
+#ifndef __wasm__
+// x * pow(x.pow(2).mean(-1) + eps, -0.5); the mean stays a variable to the end.
+static struct value norm_powered(struct graph *g, struct value x, uint8_t stats)
+{
+    struct value square =
+        layer_unary(g, x, OP_POW, NODE_POW, x.role, PART_SQUARE, x.shape, SAVES_INPUT);
+    struct value mean =
+        layer_unary(g, square, OP_MEAN, NODE_MEAN, x.role, PART_MEAN, stats, SAVES_NOTHING);
+    graph_drop(g, square);
+    struct value moved =
+        layer_unary(g, mean, OP_ADD, NODE_PASS, x.role, PART_MEAN, stats, SAVES_NOTHING);
+    graph_drop(g, mean);
+    struct value factor =
+        layer_unary(g, moved, OP_POW, NODE_POW, x.role, PART_RSTD, stats, SAVES_INPUT);
+    struct value hat = layer_mul(g, x, factor, x.role, PART_NORMALIZED);
+    graph_drop(g, factor);
+    graph_drop(g, moved);
+    return hat;
+}
+
+// SRC: transformers models/gemma4/modeling_gemma4.py, Gemma4RMSNorm.
+struct value layer_powered_norm(struct graph *g, struct value x, struct value w, uint8_t stats)
+{
+    bool weighted = w.storage != TAPE_NONE;
+    struct value named = x;
+    named.role = weighted ? w.role : x.role;
+    struct value wide = graph_to(g, named, DT_F32, PART_UPCAST);
+    struct value hat = norm_powered(g, wide, stats);
+    graph_drop(g, wide);
+    if (weighted) {
+        struct value by = graph_to(g, w, DT_F32, PART_UPCAST);
+        struct value scaled = layer_mul(g, hat, by, w.role, PART_SCALED);
+        graph_drop(g, by);
+        graph_drop(g, hat);
+        graph_drop(g, w);
+        hat = scaled;
+    }
+    struct value out = graph_to(g, hat, x.dtype, PART_OUTPUT_CAST);
+    graph_drop(g, hat);
+    return out;
+}
+#endif
+
 // Llama goes back to the input's format before the weight, Gemma and LitGPT after it.
 // SRC: litgpt/model.py, RMSNorm.forward.
 struct value layer_rms_norm(struct graph *g, struct value x, bool global, uint16_t weight,
                             uint8_t stats)
 {
+#ifndef __wasm__
+    if (g->m->features & HAS_GLOBAL_HEADS)
+        return layer_powered_norm(g, x, graph_param(g, global, weight), stats);
+#endif
     if (g->m->c.kernels || graph_has(g, TRAIT_FUSED_RMS_NORM))
         return fused_norm(g, x, global, weight, stats);
     bool gemma = (g->m->features & HAS_GEMMA_NORM) || graph_has(g, TRAIT_NORM_WEIGHT_IN_FLOAT32);

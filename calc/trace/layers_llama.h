@@ -20,6 +20,8 @@ struct value layer_rms_norm(struct graph *g, struct value x, bool global, uint16
 struct value layer_centered_norm(struct graph *g, struct value x, bool global, uint16_t weight,
                                  uint8_t stats);
 struct value layer_activation(struct graph *g, struct value x, bool gelu);
+// RMSNorm by w, which is used up, or by nothing where w is none (Gemma 4).
+struct value layer_powered_norm(struct graph *g, struct value x, struct value w, uint8_t stats);
 struct value layer_l2_norm(struct graph *g, struct value x, uint8_t stats);
 struct value layer_squared_relu(struct graph *g, struct value x);
 struct value layer_clipped(struct graph *g, struct value x);

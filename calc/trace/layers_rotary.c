@@ -18,8 +18,8 @@ static struct value rotate_half(struct graph *g, struct value x, uint8_t half)
     return out;
 }
 
-static struct value rotary_turn(struct graph *g, struct value x, struct value cos, struct value sin,
-                                uint8_t half)
+struct value rotary_turn(struct graph *g, struct value x, struct value cos, struct value sin,
+                         uint8_t half)
 {
     struct value straight = layer_mul(g, x, cos, x.role, PART_SCALED);
     struct value turned = rotate_half(g, x, half);
@@ -318,6 +318,32 @@ static void rope_transformers(struct graph *g)
     graph_drop(g, sin);
 }
 
+#ifndef __wasm__
+// Angles of the wider heads.
+static void rope_global(struct graph *g)
+{
+    uint32_t angles =
+        graph_scratch(g, OP_MUL, ROLE_ROTARY, PART_SCRATCH, DT_F32, SHAPE_G_ROPE_HALF);
+    uint32_t both = graph_scratch(g, OP_CAT, ROLE_ROTARY, PART_SCRATCH, DT_F32, SHAPE_G_ROPE);
+    struct value cos = rope_half(g, OP_COS, SHAPE_G_ROPE), sin = rope_half(g, OP_SIN, SHAPE_G_ROPE);
+    g->global_cos = graph_to(g, cos, g->residual, PART_SELF);
+    g->global_sin = graph_to(g, sin, g->residual, PART_SELF);
+    tape_unref(g->t, angles);
+    tape_unref(g->t, both);
+    graph_drop(g, cos);
+    graph_drop(g, sin);
+}
+
+void layer_rope_close_global(struct graph *g)
+{
+    if (!(g->m->features & HAS_GLOBAL_HEADS))
+        return;
+    graph_drop(g, g->global_cos);
+    graph_drop(g, g->global_sin);
+    g->global_cos = g->global_sin = graph_none();
+}
+#endif
+
 // Angles once a forward pass: in float32, then in the format of the residual stream. Complex ones
 // are a table of the model.
 void layer_rope_open(struct graph *g)
@@ -339,6 +365,10 @@ void layer_rope_open(struct graph *g)
     }
     if (graph_has(g, TRAIT_INNER_MODEL)) {
         rope_transformers(g);
+#ifndef __wasm__
+        if (g->m->features & HAS_GLOBAL_HEADS)
+            rope_global(g);
+#endif
         return;
     }
     uint32_t angles = graph_scratch(g, OP_CAT, ROLE_ROTARY, PART_SCRATCH, DT_F32, SHAPE_ROPE);
@@ -351,6 +381,11 @@ void layer_rope_open(struct graph *g)
 
 void layer_rope_close(struct graph *g)
 {
+#ifndef __wasm__
+    layer_rope_close_global(g);
+    graph_drop(g, g->positions);
+    g->positions = graph_none();
+#endif
     graph_drop(g, g->cos);
     graph_drop(g, g->sin);
     g->cos = g->sin = graph_none();

@@ -38,7 +38,7 @@ static void output_returned(struct graph *g, struct value *normed)
 struct value loss_output_logits(struct graph *g, struct value *normed)
 {
     struct value logits = layer_head(g, *normed);
-    if (g->m->features & HAS_SOFT_CAP) {
+    if (g->m->features & (HAS_SOFT_CAP | HAS_GLOBAL_HEADS)) {
         struct value capped = layer_soft_cap(g, graph_copy(g, logits));
         graph_drop(g, logits);
         logits = capped;

@@ -24,7 +24,7 @@ struct value loss_logits(struct graph *g, struct value x)
 {
     struct value in = loss_sliced(g, graph_copy(g, x)), logits = layer_head(g, in);
     graph_drop(g, in);
-    if (g->m->features & HAS_SOFT_CAP)
+    if (g->m->features & (HAS_SOFT_CAP | HAS_GLOBAL_HEADS))
         logits = layer_soft_cap(g, logits);
     if (g->m->features & HAS_LOGIT_SCALE) {
         struct value scaled = layer_divide(g, logits);

@@ -278,7 +278,7 @@ static void sdpa_efficient(struct graph *g, const struct node *n, uint32_t resul
     } else if (n->dtype != DT_F32) {  // the kernel makes the sums itself
         sdpa_wide(g, n, wide);
         uint32_t rows = sdpa_scratch(g, n, OP_NEW_EMPTY, DT_F32, SHAPE_LSE);
-        uint32_t tiles = sdpa_scratch(g, n, OP_NEW_EMPTY, DT_F32, SHAPE_LOW_TILES);
+        uint32_t tiles = sdpa_scratch(g, n, OP_NEW_EMPTY, DT_F32, node_sdpa_tiles(n));
         tape_unref(g->t, tiles);
         tape_unref(g->t, rows);
     } else {
@@ -288,7 +288,7 @@ static void sdpa_efficient(struct graph *g, const struct node *n, uint32_t resul
         uint32_t rows = sdpa_scratch(g, n, OP_CLONE, DT_F32, SHAPE_LSE);
         tape_unref(g->t, sum);
         tape_unref(g->t, product);
-        uint32_t tiles = sdpa_scratch(g, n, OP_NEW_EMPTY, DT_F32, SHAPE_TILES);
+        uint32_t tiles = sdpa_scratch(g, n, OP_NEW_EMPTY, DT_F32, node_sdpa_tiles(n));
         tape_unref(g->t, rows);
         tape_unref(g->t, tiles);
     }

@@ -13,6 +13,16 @@ static bool wanted(const struct node *n)
     return n->edge_count > 0 && n->edges[0].to != GRAPH_NO_NODE;
 }
 
+// Tiles of float32 for dq, by the width of the heads.
+uint8_t node_sdpa_tiles(const struct node *n)
+{
+#ifndef __wasm__
+    if (n->shape == SHAPE_G_Q)
+        return n->dtype == DT_F32 ? SHAPE_G_TILES : SHAPE_G_LOW_TILES;
+#endif
+    return n->dtype == DT_F32 ? SHAPE_TILES : SHAPE_LOW_TILES;
+}
+
 // grad * (2 * self.pow(1))
 void node_pow(struct graph *g, const struct node *n, uint32_t results[])
 {

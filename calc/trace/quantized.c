@@ -33,6 +33,10 @@ bool quantized_copies(const struct graph *g)
 
 uint8_t quantized_scales(uint8_t weight_shape)
 {
+#ifndef __wasm__
+    if (weight_shape == SHAPE_W_G_Q || weight_shape == SHAPE_W_G_KV)
+        return weight_shape == SHAPE_W_G_Q ? SHAPE_S_G_Q : SHAPE_S_G_KV;
+#endif
     return weight_shape == SHAPE_W_WTE   ? SHAPE_S_WTE
            : weight_shape == SHAPE_W_FF  ? SHAPE_S_FF
            : weight_shape == SHAPE_W_KV  ? SHAPE_S_KV

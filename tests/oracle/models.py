@@ -359,8 +359,18 @@ WIDTHS = {
     "ministral": dict(model_type="ministral", vocab_size=131072, hidden_size=4096, intermediate_size=12288,
                       num_attention_heads=32, num_key_value_heads=8, head_dim=128, sliding_window=512,
                       tie_word_embeddings=False),
+    # google/gemma-4-31B
+    "gemma4": dict(model_type="gemma4_text", vocab_size=262144, hidden_size=5376, intermediate_size=21504,
+                   num_attention_heads=32, num_key_value_heads=16, head_dim=256, global_head_dim=512,
+                   num_global_key_value_heads=4, attention_k_eq_v=True, hidden_size_per_layer_input=0,
+                   sliding_window=1024, final_logit_softcapping=30.0, max_position_embeddings=262144,
+                   tie_word_embeddings=True),
 }
 WIDTHS |= {
+    "gemma4w": dict(WIDTHS["gemma4"], sliding_window=256),  # gemma4, a window shorter than a sequence
+    # gemma4, keys and values apart, other widths
+    "gemma4v": dict(WIDTHS["gemma4"], hidden_size=2560, intermediate_size=10240, num_attention_heads=8, num_key_value_heads=4,
+                    attention_k_eq_v=False),
     "olmo_clip": dict(WIDTHS["olmo"], clip_qkv=8.0),  # olmo, q, k and v clipped, as in allenai/OLMo-7B-0424-hf
     "cohere2w": dict(WIDTHS["cohere2"], sliding_window=512),  # cohere2, a window shorter than a sequence
     "ernie4_5_bias": dict(WIDTHS["ernie4_5"], use_bias=True),  # ernie4_5, biases that a config.json may ask for

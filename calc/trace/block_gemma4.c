@@ -1,0 +1,61 @@
+// Owns what Gemma 4's layers have of their own: norms on queries, keys and values, layers without a
+// window whose heads are wider and whose values may be their keys. SRC: transformers 5.23
+// src/transformers/models/gemma4/modeling_gemma4.py (Gemma4TextAttention.forward,
+// apply_rotary_pos_emb).
+#ifndef __wasm__
+
+#include "calc/trace/block_gemma4.h"
+
+#include "calc/trace/layers.h"
+#include "calc/trace/layers_llama.h"
+#include "calc/trace/layers_rotary.h"
+#include "calc/trace/linear.h"
+
+// Which weights and shapes a kind of layer has.
+static const struct gemma4_kind {
+    uint16_t q, k, v, q_norm, k_norm;
+    uint8_t queries, keys, query_halves, key_halves, key_stats;
+} gemma4_kinds[2] = {
+    {P_Q, P_K, P_V, P_Q_NORM, P_K_NORM, SHAPE_Q, SHAPE_KV, SHAPE_Q_HALF, SHAPE_KV_HALF,
+     SHAPE_KV_STATS},
+    {P_GLOBAL_Q, P_GLOBAL_K, P_GLOBAL_V, P_GLOBAL_Q_NORM, P_GLOBAL_K_NORM, SHAPE_G_Q, SHAPE_G_KV,
+     SHAPE_G_Q_HALF, SHAPE_G_KV_HALF, SHAPE_G_KV_STATS},
+};
+
+// The norm, then the rotation. Uses x up.
+static struct value gemma4_turned(struct graph *g, struct value x, uint16_t norm, uint8_t stats,
+                                  uint8_t half)
+{
+    bool global = model_layer_is_global(g->m, graph_layer(g));
+    struct value normed = layer_powered_norm(g, x, graph_param(g, false, norm), stats);
+    graph_drop(g, x);
+    struct value out = rotary_turn(g, normed, global ? g->global_cos : g->cos,
+                                   global ? g->global_sin : g->sin, half);
+    graph_drop(g, normed);
+    return out;
+}
+
+// A projection seen by head: gradients of copies for every query head come by head.
+static struct value gemma4_seen(struct graph *g, struct value x, bool repeats)
+{
+    return repeats ? layer_view(g, x, NODE_VIEW) : x;
+}
+
+void gemma4_heads(struct graph *g, struct value x, bool repeats, struct value *q, struct value *k,
+                  struct value *v)
+{
+    bool global = model_layer_is_global(g->m, graph_layer(g));
+    const struct gemma4_kind *kind = &gemma4_kinds[global];
+    struct value raw = layer_linear(g, x, kind->q, kind->queries);
+    *q = gemma4_turned(g, raw, kind->q_norm, SHAPE_Q_STATS, kind->query_halves);
+    raw = gemma4_seen(g, layer_linear(g, x, kind->k, kind->keys), repeats);
+    struct value values = global && model_keys_are_values(&g->m->c)
+                              ? graph_copy(g, raw)
+                              : gemma4_seen(g, layer_linear(g, x, kind->v, kind->keys), repeats);
+    *k = gemma4_turned(g, raw, kind->k_norm, kind->key_stats, kind->key_halves);
+    values.role = ROLE_V;
+    *v = layer_powered_norm(g, values, graph_none(), kind->key_stats);
+    graph_drop(g, values);
+}
+
+#endif

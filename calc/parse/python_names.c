@@ -198,9 +198,9 @@ static bool find_parameter(const struct python_names *outer, struct span name,
     if (!at || ++n->depth > DEPTH || *n->left == 0)
         return true;
     --*n->left;
-    n->functions_in = 0;  // the call stands in another one
+    bool may = python_enter_all(n, at);  // the call stands in others
     py_eval(&names, true, at, n->end, out, &error);
-    if (error.at)
+    if (error.at || !may)
         *out = (struct py_value){.kind = PY_UNKNOWN};
     return true;
 }
@@ -391,21 +391,6 @@ static void unbind(struct python_names *n, struct span name)
         n->bound[before].change = name.at;
 }
 
-// Out of the functions whose bodies end before a line, and into the one that it begins.
-static void enter_function(struct python_names *n, const char *at, size_t indent)
-{
-    enum { DEEP = sizeof n->functions / sizeof *n->functions };
-    struct span line = line_at(n, at);
-    bool begins = span_starts(line, "def ") || span_starts(line, "async def ");
-    if (line.len == 0 || *at == '#')
-        return;
-    while (n->functions_in && n->functions[n->functions_in - 1].indent >= indent)
-        n->functions_in--;
-    if (begins && n->functions_in < DEEP)
-        n->functions[n->functions_in++] =
-            (struct python_function){at + span_find(line, "def ") + 4, indent};
-}
-
 enum python_truth python_condition(const struct python_names *n, const char *at)
 {
     const char *text = n->begin, *line = at;
@@ -463,7 +448,7 @@ void python_bind(struct python_names *n, const char *line)
     while (at < n->end && *at == ' ')
         at++;
     struct span name = {at, name_length(at, n->end)};
-    enter_function(n, at, (size_t)(at - line));
+    python_enter(n, at, (size_t)(at - line));
     if (bind_attribute(n, at, (size_t)(at - line)))
         return;
     if (span_starts((struct span){name.at + name.len, (size_t)(n->end - name.at) - name.len},

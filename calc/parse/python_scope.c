@@ -102,6 +102,37 @@ static const char *given(struct span text, struct span function, struct span nam
     return last;
 }
 
+void python_enter(struct python_names *n, const char *at, size_t indent)
+{
+    enum { DEEP = sizeof n->functions / sizeof *n->functions };
+    struct span rest = {at, (size_t)(n->end - at)}, line = {at, span_find(rest, "\n")};
+    bool begins = span_starts(line, "def ") || span_starts(line, "async def ");
+    if (line.len == 0 || *at == '#' || *at == ')')
+        return;
+    while (n->functions_in && n->functions[n->functions_in - 1].indent >= indent)
+        n->functions_in--;
+    if (begins && n->functions_in < DEEP)
+        n->functions[n->functions_in++] =
+            (struct python_function){at + span_find(line, "def ") + 4, indent};
+}
+
+bool python_enter_all(struct python_names *n, const char *place)
+{
+    size_t bytes = (size_t)(place - n->begin);
+    bool may = *n->steps > bytes;
+    walked(n->steps, n->begin, place);
+    n->functions_in = 0;
+    for (const char *at = n->begin; may && at < place; at++) {
+        const char *line = at;
+        while (at < place && *at == ' ')
+            at++;
+        python_enter(n, at, (size_t)(at - line));
+        while (at < place && *at != '\n')
+            at++;
+    }
+    return may;
+}
+
 bool python_parameter(struct span text, const char *def, struct span name, size_t *steps,
                       const char **value)
 {

@@ -165,6 +165,12 @@
     if (/^\d+$/.test(value)) return new RegExp("(?<![\\d.])" + value + "(?![\\d.]*\\d)").test(text.replace(/(?<=\d)[_,](?=\d{3})/g, ""));
     return !GRANTED.includes(name) || [value.split("_")[0], name.slice(0, 4)].some((word) => word.length > 2 && text.toLowerCase().includes(word));
   }
+  // adapter_config.json says nothing of its run: that is the one of the model that it names.
+  function withRun(read) {
+    const named = read.kind === "adapter" && read.notes.find((note) => note.id === "model_by_name");
+    if (named) read.found = Object.assign({ preset: named.args.preset }, read.found);
+    return read;
+  }
   function accept(read, text) {
     page.replace(onto(read));
     const list = (names) => names.flatMap((name, i) => [el("span", {}, [el("code", {}, [name]), i < names.length - 1 ? "," : ""]), " "]);
@@ -219,7 +225,7 @@
     else if (read.error) refuse((read.file ? read.file + ": " : "") + page.told(read.error));
     else if (!Object.keys(read.found).length) refuse(said("unread"));
     else {
-      accept(read, lists ? textOf(lists[read.used]) : "");
+      accept(withRun(read), lists ? textOf(lists[read.used]) : "");
       if (read.verb === "compare") page.compares();
       kept = { files: lists ? lists[read.used] : [], flat: page.flat() };
     }

@@ -643,6 +643,8 @@ function words(browser, site) {
     await tab.emulateMedia({ media: "print" });
     equal(await tab.locator("#calc :is(button, input, select, textarea):visible").count(), 0, "controls");
     that(await tab.locator("[data-out=number]").isVisible(), "the number");
+    await tab.setViewportSize({ width: 680, height: 900 });   // of A4
+    that((await tab.locator("[data-out=verdict]").boundingBox()).height > 10, "the verdict");
   });
 }
 

@@ -43,6 +43,11 @@ function ownOutputs(browser, base) {
     await config(tab, { lora_rank: 16, family: "llama" });
     equal(await tab.evaluate(() => window.vramPage.report.process_bytes), JSON.parse(json).process_bytes, "the same figure");
     await told(json.slice(0, 300), "--format json");
+    const adapter = JSON.stringify({ peft_type: "LORA", r: 8, target_modules: ["q_proj", "v_proj"], base_model_name_or_path: "meta-llama/Llama-3.1-8B" });
+    await paste(adapter);   // its run is a preset's, as on the command line
+    await config(tab, { lora_rank: 8, lora_targets: "q+v" });
+    const { stdout } = spawnSync(vramcalc, ["estimate", "-", "--gpu", "4090", "--format", "json"], { input: adapter, encoding: "utf8" });
+    equal(await tab.evaluate(() => window.vramPage.report.process_bytes), JSON.parse(stdout).process_bytes, "an adapter's figure");
   });
 }
 

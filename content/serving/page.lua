@@ -41,6 +41,10 @@ local long = llama{seq_len = 131072, max_new_tokens = 1}
 figures.prefill_128k = long.peak_live_bytes - long.breakdown.parameters - long.breakdown.kv_cache
 figures.cache_128k = long.breakdown.kv_cache
 
+-- What a cache that grows leaves behind on a card with room.
+local grown = serve("llama-2-7b", {batch_size = 8, seq_len = 256, max_new_tokens = 512, gpu = "A100 80GB SXM"})
+figures.grown_shown, figures.grown_needed = grown.process_bytes, grown.needed_bytes
+
 -- The longest prompt with 256 new tokens that a card holds when the whole prompt goes through at once.
 local cards = {"RTX 4060", "RTX 4070", "RTX 4080", "RTX 4090", "RTX 5090", "A100 80GB SXM"}
 local models = {{"qwen2.5-3b", 32768}, {"qwen2.5-7b", 131072}, {"llama-3.1-8b", 131072}, {"qwen2.5-14b", 131072}, {"qwen2.5-32b", 131072}, {"llama-3.1-70b", 131072}}

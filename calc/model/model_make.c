@@ -191,8 +191,7 @@ bool model_fuses_adapters(const struct vram_config *c)
     return MODEL_IS_WHOLE && c->lora_rank && c->adapter == ADAPTER_LORA && c->task == TASK_TRAIN &&
            weights && alone && kept && c->kernels != KERNELS_FOAK &&
            precision_of(c)->frozen == DT_LOW && framework_goes(c, BY_TRANSFORMERS) &&
-           (family_has(c) & (own | HAS_FUSED_QKV | HAS_LATENT | HAS_ENCODER | HAS_GLOBAL_HEADS)) ==
-               own;
+           (family_has(c) & (own | HAS_FUSED_QKV | HAS_LATENT | HAS_ENCODER | HAS_NEW_CODE)) == own;
 }
 
 // IA3's vectors stand as adapters of rank 1.

@@ -55,8 +55,10 @@ bool heads_spread_one(const struct graph *g)
 // The kernel takes grouped keys and values as they are, or gets one of each for every query head.
 bool heads_repeat(const struct graph *g)
 {
-    if (MODEL_IS_WHOLE && model_layer_is_global(g->m, graph_layer(g)))
-        return true;  // no kernel with groups has heads as wide
+#ifndef __wasm__
+    if (model_layer_is_global(g->m, graph_layer(g)))  // no kernel with groups has heads as wide
+        return model_global_keys(&g->m->c) != g->m->c.n_head;
+#endif
     if (graph_has(g, TRAIT_RESHAPED_HEADS) && has(g, HAS_FUSED_QKV))
         return false;          // before the rotation
     if (heads_have_window(g))  // SRC: transformers integrations/sdpa_attention.py, use_gqa_in_sdpa

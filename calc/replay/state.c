@@ -204,6 +204,23 @@ static void state_refer(struct state *s)
 }
 #endif
 
+// transformers generates with four bits through ExLlama's first kernels, which have one buffer for
+// the largest weight in two bytes. SRC: transformers utils/quantization_config.py, GPTQConfig
+// (ExllamaVersion.ONE); auto-gptq 0.4 to 0.7 modeling/_utils.py, autogptq_post_init (temp_dq).
+static uint64_t state_dequantized(const struct state *s, const uint64_t elements[SHAPE_COUNT])
+{
+    const struct vram_config *c = &s->m->c;
+    bool there = c->quantization == QUANTIZATION_GPTQ && c->task == TASK_INFERENCE &&
+                 c->n_expert == 0 && model_has_trait(s->m, TRAIT_INNER_MODEL);
+    uint64_t largest = 0;
+    for (unsigned i = 0; there && i < s->layout.block_count; i++) {
+        const struct layout_param *p = &s->layout.block[i];
+        if (quantization_of(s->m, p, true))
+            largest = size_max(largest, elements[p->shape]);
+    }
+    return 2 * largest;
+}
+
 int state_make(struct state *s, const struct model *m, const uint64_t elements[SHAPE_COUNT])
 {
     // rows are written whole
@@ -212,7 +229,8 @@ int state_make(struct state *s, const struct model *m, const uint64_t elements[S
     layout_make(&s->layout, m);
     s->temps_together = optimizer_temps_together(&m->c);
     s->table_bytes = optimizer_tables(&m->c, &s->tables);
-    s->buffer_bytes = m->buffer_bytes;
+    s->dequantized_bytes = state_dequantized(s, elements);
+    s->buffer_bytes = size_add(m->buffer_bytes, s->dequantized_bytes);
     for (unsigned i = 0; i < s->layout.before_count; i++) {
         const struct layout_param *p = &s->layout.before[i];
         state_row_make(&s->before[i], m, p, elements[p->shape], false);

@@ -33,8 +33,8 @@ static int step_mask(struct player *p, const struct state *s, int32_t layer)
     static const struct storage mask = {
         .name = NAME(SCORES, BUFFER), .op = OP_BUFFER, .category = VRAM_CAT_PARAM};
     uint64_t layers = s->m->c.n_layer,
-             rest = (uint64_t)layer + 1 == layers ? s->buffer_bytes % layers : 0;
-    return player_forever(p, &mask, s->buffer_bytes / layers + rest, layer);
+             rest = (uint64_t)layer + 1 == layers ? s->m->buffer_bytes % layers : 0;
+    return player_forever(p, &mask, s->m->buffer_bytes / layers + rest, layer);
 }
 
 static bool step_last_of_attention(const struct state *s, const struct state_row *r)
@@ -72,7 +72,7 @@ static int step_weight(struct player *p, const struct state *s, const struct sta
 static int step_buffer(struct player *p, const struct state *s, const struct state_row *r,
                        int32_t layer)
 {
-    bool here = s->buffer_bytes && r->weight && layer >= 0 && step_last_of_attention(s, r);
+    bool here = s->m->buffer_bytes && r->weight && layer >= 0 && step_last_of_attention(s, r);
     return here ? step_mask(p, s, layer) : VRAM_OK;
 }
 
@@ -159,7 +159,11 @@ static int step_reference(struct player *p, const struct state *s, const struct 
 
 int state_build(struct player *p, const struct state *s)
 {
+    static const struct storage buffer = {
+        .name = NAME(UP, DEQUANTIZED), .op = OP_ZEROS, .category = VRAM_CAT_PARAM};
     int rc = step_load(p, s);
+    if (rc == VRAM_OK && s->dequantized_bytes)
+        rc = player_forever(p, &buffer, s->dequantized_bytes, -1);
 #ifndef __wasm__
     if (rc == VRAM_OK && s->reference_bytes)
         rc = step_rows(p, s, step_reference);

@@ -491,6 +491,7 @@ titan.framework = "torch 2024-11-05, torchtitan"
 says("torchtitan of November 2024", titan, "expandable_segments=true", "keep_logits")
 says("attention of 2023", {framework = "transformers 4.35.2"}, "attention=math")
 says("attention since", {framework = "transformers 4.36.0"}, "transformers=4.36", "attention")
+says("files without groups", {model = "TheBloke/LLaMa-65B-GPTQ", precision = "GPTQ-4bit", task = "inference"}, "quantization_group=0")
 says("FSDP said twice", {method = "full FSDP", other = "FSDP full shard", n_gpu = "2"}, "parallel=fsdp1 n_gpu=2")
 for model, wanted in pairs{["starcoderbase-7b"] = "n_layer=42", ["dolly-v2-12b"] = "preset=pythia-12b vocab_size=50280", distilgpt2 = "n_layer=6", ["qwen3:8b"] = "preset=qwen3-8b"} do
   says(model, {model = model}, wanted)

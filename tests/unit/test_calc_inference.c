@@ -288,6 +288,30 @@ static void test_second_head(void **state)
     vram_free(v);
 }
 
+// ExLlama's buffer for the largest weight in two bytes, of four bits alone and of generation alone.
+static void test_where_exllama_expands(void **state)
+{
+    static const struct {
+        const char *words;
+        uint64_t bytes;
+    } cases[] = {
+        {"quantization=gptq", UINT64_C(2) * 3584 * 18944},
+        {"quantization=gptq_int8", 0},
+        {"quantization=awq", 0},
+        {"quantization=gptq task=train lora_rank=8 dtype=bfloat16_loaded", 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        vram *v = fixture_open("preset=qwen2.5-7b framework=transformers transformers=5.0 "
+                               "torch=2.9 task=inference batch_size=1 seq_len=64 "
+                               "max_new_tokens=8 dtype=bfloat16_pure");
+        uint64_t plain = fixture_run(v)->buffer_bytes;
+        fixture_set(v, cases[i].words);
+        assert_int_equal(fixture_run(v)->buffer_bytes - plain, cases[i].bytes);
+        vram_free(v);
+    }
+}
+
 // What a phase of a generation with Qwen2.5 0.5B takes beside weights and buffers.
 static uint64_t of_qwen(const char *words, const char *phase)
 {
@@ -401,6 +425,7 @@ int main(void)
         cmocka_unit_test(test_cache_bytes),
         cmocka_unit_test(test_growing_takes_one_tensor_twice),
         cmocka_unit_test(test_autocast_of_litgpt),
+        cmocka_unit_test(test_where_exllama_expands),
         cmocka_unit_test(test_one_byte_cache),
         cmocka_unit_test(test_what_steps_leave_behind),
         cmocka_unit_test(test_what_has_to_fit),

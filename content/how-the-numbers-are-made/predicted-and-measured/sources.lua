@@ -5,6 +5,18 @@
 -- never from what was measured; where a source has two documented readings, `readings` says which one is taken and why.
 local sources = {}
 
+-- TheBloke's main branches of 30 billions and more have no groups: quantize_config.json of Mixtral and of Llama 2 70B has group_size -1, the
+-- model cards of Wizard-Vicuna-30B-Uncensored-GPTQ, StableBeluga2-70B-GPTQ and dolphin-2.5-mixtral-8x7b-GPTQ say "main: GS None".
+local large = {"%f[%d]30b", "%f[%d]65b", "%f[%d]70b", "mixtral"}
+
+-- The size of GPTQ's groups where a model's file says another one than the library's: 0 for none.
+function sources.group(model)
+  local name = model:lower():match("^thebloke/(.*gptq.*)$")
+  for _, pattern in ipairs(name and large or {}) do
+    if name:find(pattern) then return 0 end
+  end
+end
+
 -- ---- fms-acceleration -----------------------------------------------------------------------
 
 -- sft_trainer.py adds the tokens that a tokenizer lacks (a padding token, for Llama 3 an unknown one too) and resizes the
@@ -19,15 +31,9 @@ local function fms_vocabulary(facts)
   end
 end
 
--- The files of TheBloke's main branches: quantize_config.json of Mixtral and of Llama 2 70B has group_size -1.
-local function fms_group(column)
-  local whole = column.model:find("^TheBloke/Mixtral%-") or column.model:find("^TheBloke/Llama%-2%-70B%-GPTQ")
-  return whole and 0 or nil
-end
-
 local function fms(facts, column)
   local several = facts.gpus > 1
-  facts.vocabulary, facts.group = fms_vocabulary(facts), fms_group(column)
+  facts.vocabulary = fms_vocabulary(facts)
   -- packing to min(4096, the model's own length)
   if facts.model:find("family=gpt_bigcode", 1, true) then facts.length = facts.length and math.min(facts.length, 2048) end
   if facts.quantized_adapters then facts.quantized = "nf4_double" end

@@ -412,7 +412,7 @@ local function write(facts, column)
     put_training(put, facts)
   end
   put("quantization", facts.quantized)
-  put("quantization_group", facts.group)
+  put("quantization_group", sources.group(column.model))
   put("prepare_kbit", facts.prepare_kbit)
   put("loading", facts.loading)
   put("attention", facts.attention or eager_alone(facts))

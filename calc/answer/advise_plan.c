@@ -290,15 +290,18 @@ static void spare(const struct plan *p, struct rows *all)
 }
 
 // Adds a row with which the plan probably fits, without those that it will then probably do
-// without: what fits so fits with them, too. *done: whether it does.
+// without, or without all where the row alone is enough: what fits so fits with them, too. *done:
+// whether it does.
 static int finish(struct plan *p, size_t row, bool *done)
 {
     struct rows all, out;
     int rc = VRAM_OK;
     *done = false;
     spare(p, &all);
+    out = all;
     change_of(p, row)->in_plan = true;
-    guess(p, &all, 0, 1, &out);
+    if (!change_of(p, row)->fits_surely)
+        guess(p, &all, 0, 1, &out);
     if (out.count)
         rc = leave_out(p, &out, done);
     change_of(p, row)->in_plan = *done;
@@ -317,12 +320,15 @@ static int extend(struct plan *p, size_t row)
     struct vram_advice *out = &p->list->out;
     if (!apply(p, row, &next))
         return VRAM_OK;
+    bool alone = MODEL_IS_WHOLE && change_of(p, row)->fits_surely, done = false;
+    int rc = alone ? finish(p, row, &done) : VRAM_OK;
+    if (rc != VRAM_OK || done)
+        return rc;
     uint64_t least = least_of(p->probe, &next);
-    bool exact = least <= out->gpu_bytes, fewer = least < p->least, done = false;
-    int rc = VRAM_OK;
+    bool exact = least <= out->gpu_bytes, fewer = least < p->least;
     if (!fewer && (!exact || !change_of(p, row)->saved_bytes))
         return VRAM_OK;
-    if (MODEL_IS_WHOLE && exact && least < too_much(p))
+    if (MODEL_IS_WHOLE && exact && !alone && least < too_much(p))
         rc = finish(p, row, &done);
     if (rc == VRAM_OK && exact && !done)
         rc = weigh(p, &next, &answer, &exact);

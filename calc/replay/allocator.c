@@ -38,6 +38,9 @@ static void pool_clear(struct allocator_pool *p, uint8_t stream, bool small)
     p->rows = 0;
     for (uint32_t r = 0; r < ALLOCATOR_ROWS; r++)
         p->columns[r] = 0;
+#ifndef __wasm__
+    mem_zero(p->near, sizeof p->near);
+#endif
     p->page = small ? ALLOCATOR_SMALL_BUFFER : ALLOCATOR_LARGE_BUFFER;
     p->searches = 0;
     p->unmapped = 0;
@@ -80,21 +83,22 @@ int allocator_reset(struct allocator *a, const struct allocator_config *config)
 
 int allocator_copy(struct allocator *to, const struct allocator *from)
 {
-    struct allocator own = *to;
-    void *blocks = own.blocks;
-    size_t count = from->blocks ? from->count : 0;
-    int rc = mem_grow(own.mem, &blocks, &own.cap, count, sizeof *own.blocks);
+    const struct vram_mem *mem = to->mem;
+    void (*settle)(void *) = to->settle;
+    void *blocks = to->blocks, *settled = to->settled;
+    size_t count = from->blocks ? from->count : 0, cap = to->cap;
+    int rc = mem_renew(mem, &blocks, &cap, count, sizeof *from->blocks);
     to->blocks = blocks;
-    to->cap = own.cap;
+    to->cap = cap;
     if (rc != VRAM_OK)
         return rc;
     mem_copy(blocks, from->blocks, count * sizeof *from->blocks);
     *to = *from;
-    to->mem = own.mem;
+    to->mem = mem;
     to->blocks = blocks;
-    to->cap = own.cap;
-    to->settle = own.settle;
-    to->settled = own.settled;
+    to->cap = cap;
+    to->settle = settle;
+    to->settled = settled;
     return VRAM_OK;
 }
 

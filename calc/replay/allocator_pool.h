@@ -107,26 +107,52 @@ static inline uint32_t pool_first(const struct allocator_pool *p)
     return p->head[(row << 5) + (uint32_t)__builtin_ctz(p->columns[row])];
 }
 
-// The first block of b's class that comes after b; the last one does. The list is walked from both
-// ends: each step waits for the one before it.
-POOL_HOT uint32_t pool_find_after(const struct allocator_pool *p,
-                                  const struct allocator_block *blocks,
-                                  const struct allocator_block *b)
+// The largest, or 0.
+static inline uint32_t pool_last(const struct allocator_pool *p)
 {
-    uint32_t after = p->head[b->class];
-#ifndef __wasm__
-    for (uint32_t last = p->tail[b->class]; pool_is_less(&blocks[after], b);) {
+    if (!p->rows)
+        return 0;
+    uint32_t row = 63 - (uint32_t)__builtin_clzll(p->rows);
+    return p->tail[(row << 5) + 31 - (uint32_t)__builtin_clz(p->columns[row])];
+}
+
+// The first block of b's class that comes after b; the last one does. The list is walked from both
+// ends, of which one may be near: each step waits for the one before it.
+#ifdef __wasm__
+static inline uint32_t pool_find_after(const struct allocator_pool *p,
+                                       const struct allocator_block *blocks, uint32_t i)
+{
+    uint32_t after = p->head[blocks[i].class];
+    while (pool_is_less(&blocks[after], &blocks[i]))
+        after = blocks[after].after;
+    return after;
+}
+#else
+POOL_HOT uint32_t pool_find_after(struct allocator_pool *p, const struct allocator_block *blocks,
+                                  uint32_t i)
+{
+    const struct allocator_block *b = &blocks[i];
+    uint32_t after = p->head[b->class], last = p->tail[b->class];
+    uint32_t *place = &p->near[b->class % ALLOCATOR_NEAR], near = *place;
+    const struct allocator_block *n = &blocks[near];
+    bool here = n->class == b->class && n->small == p->small && n->stream == p->stream;
+    if (here && n->state == BLOCK_FREE && near != i) {
+        if (pool_is_less(n, b))
+            after = n->after;
+        else
+            last = near;
+    }
+    *place = i;
+    while (pool_is_less(&blocks[after], b)) {
         uint32_t before = blocks[last].before;
         if (pool_is_less(&blocks[before], b))
             return last;
         last = before;
         after = blocks[after].after;
     }
-#endif
-    while (pool_is_less(&blocks[after], b))
-        after = blocks[after].after;
     return after;
 }
+#endif
 
 // Puts block i between its neighbours of the same class. Frees come in runs of rising or falling
 // addresses, so both ends are looked at before the list is walked.
@@ -146,7 +172,7 @@ POOL_HOT void pool_insert(struct allocator_pool *p, struct allocator_block *bloc
     }
     uint32_t before = p->tail[c], after = 0;
     if (!pool_is_less(&blocks[before], b)) {
-        after = pool_find_after(p, blocks, b);
+        after = pool_find_after(p, blocks, i);
         before = blocks[after].before;
     }
     b->before = before;

@@ -68,7 +68,7 @@ enum { ALLOCATOR_STREAMS = 3 };
 // The free blocks of one pool and stream, ordered by (size, address): a list for each size class,
 // and two levels of bitmaps that find the next class in use. Classes are 1/32 of a power of two
 // wide.
-enum { ALLOCATOR_ROWS = 48, ALLOCATOR_COLUMNS = 32 };
+enum { ALLOCATOR_ROWS = 48, ALLOCATOR_COLUMNS = 32, ALLOCATOR_NEAR = 64 };
 
 struct allocator_pool {
     uint8_t stream;
@@ -77,6 +77,9 @@ struct allocator_pool {
     uint32_t columns[ALLOCATOR_ROWS];  // bit c: the list of class (r, c) is not empty
     uint32_t head[ALLOCATOR_ROWS * ALLOCATOR_COLUMNS];  // valid only where the bit is set
     uint32_t tail[ALLOCATOR_ROWS * ALLOCATOR_COLUMNS];
+#ifndef __wasm__
+    uint32_t near[ALLOCATOR_NEAR];  // by class: a block put among others of it not long ago, or 0
+#endif
     uint64_t page;      // bytes of a page of this pool's virtual segments
     uint64_t searches;  // get_free_blocks_call_count: the clock of the garbage collector
     uint32_t unmapped;  // first unmapped range in order of address

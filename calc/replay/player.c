@@ -360,6 +360,9 @@ static bool player_has_stretches(const struct player *p, const struct player_tur
     const struct reel *r = t->r;
     if (!MODEL_IS_WHOLE || p->turns >= p->by_pools || !r->stretches.made)
         return false;
+    for (const uint64_t *turn = p->in_order; turn && *turn; turn++)
+        if (*turn == p->turns + 1)
+            return false;
     for (size_t i = 0; p->first && i < r->earlier_count; i++)
         if (r->earlier[i].code >= t->from && r->earlier[i].code < t->to)
             return false;

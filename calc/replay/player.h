@@ -69,9 +69,10 @@ struct player {
     uint64_t steady_end, first_step_peak,
         eval_peak;  // live bytes: at the end; peaks of iteration 0, of evaluation
     // lean, and none in the page:
-    uint64_t turns;       // segments played so far
-    uint64_t by_pools;    // as many are played pool by pool where their reels have stretches
-    uint64_t passed;      // stretches whose temporaries were not
+    uint64_t turns;            // segments played so far
+    uint64_t by_pools;         // as many are played pool by pool where their reels have stretches
+    uint64_t passed;           // stretches whose temporaries were not
+    const uint64_t *in_order;  // but for these, by number from 1, up to 0; NULL: none
     uint64_t most, over;  // bytes reserved, 0: any; number of the turn that has reserved more, or 0
 };
 

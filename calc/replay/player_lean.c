@@ -49,29 +49,68 @@ int player_lean(struct player *p, const struct player_turn *t)
     return expands ? player_lean_loop(p, t, true, false) : player_lean_loop(p, t, false, false);
 }
 
-static int player_stretches(struct player *p, const struct player_turn *t, bool small)
+// The same for one pool's part of a turn, of plain segments and one stream.
+POOL_HOT int player_pool_loop(struct player *p, const struct player_turn *t, bool small,
+                              const uint32_t *code, const uint32_t *end)
 {
-    const struct stretch_list *l = &t->r->stretches.pools[small];
-    size_t number = (size_t)(t->segment - t->r->tape.segments);
-    struct player_turn part = *t;
+    struct allocator *a = p->allocator;
+    struct allocator_pool *pool = small ? &a->small : &a->large;
     int rc = VRAM_OK;
-    for (uint32_t i = number ? l->ends[number - 1] : 1; i < l->ends[number] && rc == VRAM_OK; i++) {
-        const struct stretch *now = &l->at[i], *last = now - 1;
-        bool all = now->most && !stretch_has_room(p->allocator, small, now);
-        p->passed += now->most && !all;
-        part.code = all ? l->all : l->rest;
-        part.from = all ? last->all : last->rest;
-        part.to = all ? now->all : now->rest;
-        rc = part.from < part.to ? player_lean(p, &part) : VRAM_OK;
+    for (; code < end && rc == VRAM_OK; code++) {
+        uint32_t operand = *code >> 2, kind = *code & 3;
+        if (kind == TAPE_FREE) {
+            uint32_t block = p->slots[player_slot(t, operand)];
+            if (!lean_free_to(a, pool, block))
+                rc = allocator_free(a, block);
+        } else if (kind == TAPE_ALLOC) {
+            const struct allocator_request *r = reel_request(t->r, operand);
+            if (code + 1 < end && code[1] == (operand << 2 | TAPE_FREE)) {
+                if (!lean_lends_from(a, pool, r))
+                    rc = allocator_borrow(a, r);
+                code++;
+                continue;
+            }
+            uint32_t *block = &p->slots[player_slot(t, operand)];
+            if (!lean_take_from(a, pool, small, false, r, block))
+                rc = allocator_take(a, r, block);
+        } else if (kind == TAPE_MOVE) {
+            player_move(p, t, code++);
+        } else {
+            rc = player_workspace(p, operand);
+        }
     }
     return rc;
 }
 
-// The pools have nothing in common but the device.
+POOL_HOT int player_stretches(struct player *p, const struct player_turn *t, bool small)
+{
+    const struct stretch_list *l = &t->r->stretches.pools[small];
+    size_t number = (size_t)(t->segment - t->r->tape.segments);
+    const struct stretch *now = &l->at[number ? l->ends[number - 1] : 1], *end;
+    int rc = VRAM_OK;
+    for (end = &l->at[l->ends[number]]; now < end && rc == VRAM_OK; now++) {
+        bool all = now->most && !stretch_has_room(p->allocator, small, now);
+        p->passed += now->most && !all;
+        rc = all ? player_pool_loop(p, t, small, l->all + now[-1].all, l->all + now->all)
+                 : player_pool_loop(p, t, small, l->rest + now[-1].rest, l->rest + now->rest);
+    }
+    return rc;
+}
+
+// The pools have nothing in common but the device, which is without an end here: what takes more
+// than there is has to be played in order.
 int player_by_pools(struct player *p, const struct player_turn *t)
 {
+    struct allocator *a = p->allocator;
+    uint64_t device_bytes = a->config.device_bytes;
+    a->config.device_bytes = 0;
     int rc = player_stretches(p, t, false);
-    return rc == VRAM_OK ? player_stretches(p, t, true) : rc;
+    rc = rc == VRAM_OK ? player_stretches(p, t, true) : rc;
+    a->config.device_bytes = device_bytes;
+    if (!device_bytes || (rc == VRAM_OK && a->stats.reserved.now <= device_bytes))
+        return rc;
+    p->over = p->turns + 1;
+    return VRAM_ENOFIT;
 }
 
 #endif

@@ -1,4 +1,4 @@
-// Owns the public calls of the estimate: check, run, live peak, trace, parameters.
+// Owns the public calls of the estimate: run, live peak, trace.
 
 #include "calc/replay/run.h"
 
@@ -7,8 +7,6 @@
 #include "calc/model/contexts.h"
 #include "calc/model/cost.h"
 #include "calc/model/framework.h"
-#include "calc/model/model_make.h"
-#include "calc/model/precision.h"
 #include "calc/model/scheme.h"
 #include "calc/model/stage.h"
 #include "calc/replay/engine.h"
@@ -103,10 +101,11 @@ int run_again(struct vram *v, struct engine *e, const struct player_watch *watch
     return rc == VRAM_OK ? schedule_play(e, &p, e->player.iterations) : rc;
 }
 
-// lean: only what the allocator reserves, up to `enough` bytes reserved. by_pools, most: player.h.
+// lean: only what the allocator reserves, up to `enough` bytes reserved. The rest: player.h.
 struct run_way {
     bool lean;
     uint64_t enough, by_pools, most;
+    const uint64_t *in_order;
 };
 
 static int run_prepare(struct vram *v, struct engine *e, const struct run_way *way)
@@ -121,6 +120,7 @@ static int run_prepare(struct vram *v, struct engine *e, const struct run_way *w
         return VRAM_OK;
     p->by_pools = way->by_pools;
     p->most = way->most;
+    p->in_order = way->in_order;
     rc = p->by_pools ? engine_stretch(e) : VRAM_OK;
     return rc == VRAM_OK ? rc : handle_failed(v, rc);
 }
@@ -183,22 +183,42 @@ static bool run_splits(const struct engine *e)
            !scheme_divides_weights(c) && !pace_lags(c);
 }
 
+// Within the card, `over` being the first turn that takes more than it has, or 0: that one is
+// played in order, and each that is found to do so, after the first few all that follow.
+static int run_within(struct vram *v, struct engine *e, uint64_t enough, uint64_t over)
+{
+    enum { FEW = 4 };
+    uint64_t in_order[FEW + 1] = {0};
+    struct run_way way = {.lean = true, .enough = enough, .in_order = in_order};
+    unsigned i = 0;
+    int rc;
+    do {
+        way.by_pools = i < FEW ? UINT64_MAX : over - 1;
+        in_order[i] = i < FEW ? over : 0;
+        rc = run_replay(v, e, &way);
+        over = e->player.over;
+    } while (over && i++ < FEW);
+    e->player.in_order = NULL;
+    return rc;
+}
+
 // The same of a lean run whose pools have nothing in common but the device: without an end first,
 // pool by pool. What takes no more than the card has is the same there; what takes more is so up to
-// the turn that does.
+// the turn that does. Where the tensors alone are too much none can be.
 static int run_by_pools(struct vram *v, struct engine *e, uint64_t enough)
 {
     uint64_t room = run_room(&v->config);
     e->room = 0;
     e->grows = false;
-    int endless = run_replay(v, e, &(struct run_way){true, enough, UINT64_MAX, room});
+    int endless =
+        run_replay(v, e, &(struct run_way){.lean = true, enough, UINT64_MAX, .most = room});
     struct allocator_stats stats = e->allocator.stats;
     if (endless != VRAM_OK && endless != VRAM_ENOFIT)
         return endless;
-    if (!room || stats.reserved.peak <= room)
+    if (!room || stats.reserved.peak <= room || live_peak(e) > room)
         return endless;
     e->room = room;
-    int within = run_replay(v, e, &(struct run_way){true, enough, e->player.over - 1, 0});
+    int within = run_within(v, e, enough, e->player.over);
     bool full = within == VRAM_ENOFIT && e->allocator.stats.ooms;
     if (!full || (enough && enough <= room + 1))
         return within;
@@ -427,46 +447,4 @@ int vram_trace(struct vram *v, vram_event_fn *fn, void *ctx)
     struct engine *e = engine_of(v);
     struct run_tell tell = {.e = e, .fn = fn, .ctx = ctx};
     return e ? run_events(v, &(struct trace_sink){.event = run_event, .ctx = &tell}) : VRAM_ENOMEM;
-}
-
-int vram_step_seconds(struct vram *v, double *seconds)
-{
-    struct model m;
-    struct cost cost;
-    message_clear(&v->err);
-    int code = vram_check(v);
-    if (code == VRAM_OK && v->config.task != TASK_TRAIN)
-        code = err_set(&v->err, MESSAGE_inference_has_no_step, NO_POS, ABOUT("task"), NO_ARGS);
-    if (code == VRAM_OK)
-        code = model_make(&m, &v->config, &v->err);
-    if (code != VRAM_OK)
-        return code;
-    cost_of(&cost, &m);
-    *seconds = cost_seconds(&cost, &v->config);
-    return VRAM_OK;
-}
-
-int vram_param_at(struct vram *v, uint64_t index, struct vram_param *out)
-{
-    struct model_param p;
-    message_clear(&v->err);
-    struct engine *e = engine_of(v);
-    if (!e)
-        return VRAM_ENOMEM;
-    int rc = model_make(&e->model, &v->config, &v->err);
-    e->has_run = false;
-    if (rc != VRAM_OK)
-        return rc;
-    if (!model_param_at(&e->model, index, &p))
-        return err_set(&v->err, MESSAGE_no_such_param, NO_POS, NO_FIELD,
-                       ARGS(arg_u64("index", index)));
-    const char *name = engine_name(e, p.name);
-    if (!name)
-        return handle_no_memory(v);
-    const struct precision *precision = precision_of(&e->model.c);
-    uint64_t width = UINT64_C(1) << dtype_shift(p.trained ? precision->weight : precision->frozen);
-    *out = (struct vram_param){
-        name,       p.block,  p.rows, p.cols, width * p.rows * (p.cols ? p.cols : 1),
-        p.cols > 0, p.trained};
-    return VRAM_OK;
 }

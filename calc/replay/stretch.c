@@ -207,6 +207,9 @@ bool stretch_has_room(const struct allocator *a, bool small, const struct stretc
 {
     const struct allocator_pool *p = small ? &a->small : &a->large;
     uint64_t temporaries = 0, bytes = 0;
+    uint32_t last = pool_last(p);  // nearly always enough
+    if (last && a->blocks[last].size >= s->largest + s->before)
+        return true;
     for (uint32_t i = pool_lower_bound(p, a->blocks, s->largest, s->class); i;
          i = pool_after(p, a->blocks, i)) {
         temporaries += a->blocks[i].size / s->largest;

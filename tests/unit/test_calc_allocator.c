@@ -1,5 +1,6 @@
 // The caching allocator's rules, one by one.
 
+#include "calc/replay/allocator_pool.h"
 #include "tests/unit/calc_allocator_fixture.h"
 
 // ---- sizes ------------------------------------------------------------------------------------
@@ -138,6 +139,51 @@ static void test_best_fit_takes_the_smallest_then_the_lowest(void **state)
 
 // Where addresses fall, the lowest of blocks of one size is the one that came last; segments of
 // expandable_segments do not compete.
+// Segments A to D of the small pool, each in two halves.
+static void get_halves(struct fixture *f, uint32_t half[8])
+{
+    for (int i = 0; i < 8; i++)
+        half[i] = get(f, MIB);
+}
+
+static void put_segment(struct fixture *f, const uint32_t half[8], int segment)
+{
+    put(f, half[2 * segment]);
+    put(f, half[2 * segment + 1]);
+}
+
+// What was last put among others of its size has become a block of the other pool, of that size: no
+// place among them is looked for from there.
+static void test_numbers_go_to_the_other_pool(void **state)
+{
+    (void)state;
+    struct fixture f;
+    uint32_t half[8];
+    start(&f, DEFAULTS);
+    get_halves(&f, half);
+    uint64_t b = address(&f, half[2]);
+    get(&f, 9 * MIB);
+    put_segment(&f, half, 0);
+    put_segment(&f, half, 3);
+    put_segment(&f, half, 1);  // between these
+    uint32_t number = half[3];
+    half[0] = get(&f, MIB);
+    half[1] = get(&f, MIB);
+    half[2] = get(&f, MIB);
+    half[3] = get(&f, MIB);
+    half[6] = get(&f, MIB);
+    half[7] = get(&f, MIB);
+    assert_int_equal(half[2], number);
+    put_segment(&f, half, 1);
+    get(&f, 9 * MIB);
+    assert_int_equal(f.a.blocks[number].size, 2 * MIB);
+    assert_false(f.a.blocks[number].small);
+    put_segment(&f, half, 3);
+    put_segment(&f, half, 2);  // between B and D
+    assert_int_equal(address(&f, get(&f, MIB)), b);
+    stop(&f);
+}
+
 static void test_falling_addresses_give_the_newest(void **state)
 {
     (void)state;
@@ -422,6 +468,7 @@ int main(void)
         cmocka_unit_test(test_small_pool_splits_down_to_512),
         cmocka_unit_test(test_large_pool_keeps_a_rest_of_one_mib),
         cmocka_unit_test(test_best_fit_takes_the_smallest_then_the_lowest),
+        cmocka_unit_test(test_numbers_go_to_the_other_pool),
         cmocka_unit_test(test_falling_addresses_give_the_newest),
         cmocka_unit_test(test_free_neighbours_coalesce),
         cmocka_unit_test(test_free_blocks_serve_their_stream),

@@ -71,23 +71,33 @@ static int kind_by_name(const char *name, enum vram_kind *kind)
 
 // ---- reading a configuration -----------------------------------------------------------------
 
+// Of a file that is another one than meant every line is wrong.
+enum { ERRORS_SHOWN = 8 };
+
 struct hearing {
     struct cli_texts *texts;
     const struct named_files *files;  // that are read beside the text, or NULL
+    size_t errors;
 };
 
 static void on_error(void *ctx, const struct vram_message *m)
 {
     struct hearing *h = ctx;
-    if (!h->files || !named_is_about(h->files, m))
+    if (h->files && named_is_about(h->files, m))
+        return;
+    h->errors += m->code != VRAM_OK;
+    if (m->code == VRAM_OK || h->errors <= ERRORS_SHOWN)
         cli_say_message(h->texts, m);
 }
 
 static int parse(vram *v, struct cli_texts *texts, const struct cli_text *t, enum vram_kind kind,
                  const struct named_files *files)
 {
-    struct hearing h = {texts, files};
+    struct hearing h = {texts, files, 0};
     int rc = vram_parse(v, kind, t->text, t->len, t->name, on_error, &h);
+    if (h.errors > ERRORS_SHOWN)
+        fprintf(stderr, "%s: error: %zu more like these: is this the right file?\n", t->name,
+                h.errors - ERRORS_SHOWN);
     return rc == VRAM_OK ? CLI_OK : CLI_INPUT;
 }
 

@@ -485,6 +485,10 @@ says("the length of a source's row is its own", {group = "fms-acceleration/a100_
 says("generation says that it is compiled", {task = "inference", method = "generate 32 after input", other = "torch.compile"}, "compile=true")
 says("a file's layers are not those of the row", {group = "litgpt/config_hub", method = "lora r32 q,v", model = "tiny-llama"}, "lora_targets=q+v lora_rank=32")
 says("sequences a step are of all cards", {group = "litgpt/config_hub", n_gpu = "4", batch = "4"}, "gradient_accumulation_steps=4")
+says("a run takes as many cards as its file names", {group = "litgpt/config_hub", n_gpu = "4", method = "lora", batch = "2", checkpointing = "FSDP block"},
+  "gradient_accumulation_steps=4", "parallel n_gpu")
+says("its file may name two of four", {group = "litgpt/config_hub", n_gpu = "4", model = "stablelm-base-alpha-3b", batch = "1"},
+  "parallel=fsdp1 n_gpu=2 checkpointing=block gradient_accumulation_steps=4")
 local titan = {group = "torchtitan/pr 1", framework = "torch 2.5.0.dev20240605, torchtitan", method = "FSDP2", other = "reshard_after_forward never", n_gpu = "8"}
 says("torchtitan of June 2024", titan, "keep_logits=yes reshard_after_forward=false", "expandable_segments")
 titan.framework = "torch 2024-11-05, torchtitan"

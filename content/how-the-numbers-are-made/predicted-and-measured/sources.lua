@@ -80,8 +80,11 @@ local hub_adapters = {
   ["tinyllama-1.1b"] = {rank = {32, 32}, dropout = "0.05", targets = hub_all, sequences = 8},
   other = {rank = {32, 32}, dropout = "0.05", targets = "q+v", sequences = 8},
 }
--- The same for full.yaml: sequences a step.
-local hub_full = {["tinyllama-1.1b"] = 32, ["phi3"] = 8, ["phi-2"] = 8, ["gemma-2b"] = 16, ["stablelm-base-alpha-3b"] = 8, other = 64}
+-- The same for full.yaml: sequences a step, and its `devices`, which is 1 in all of the others.
+local hub_full = {
+  ["tinyllama-1.1b"] = {32, 1}, ["phi3"] = {8, 1}, ["phi-2"] = {8, 2}, ["gemma-2b"] = {16, 4}, ["stablelm-base-alpha-3b"] = {8, 2},
+  ["llama-3.2-1b"] = {64, 1}, ["llama-3.2-3b"] = {64, 1}, other = {64, 4},
+}
 
 local function hub_name(facts)
   return facts.model:match("^preset=(%S+)") or facts.model:match("family=(phi3)") or "other"
@@ -95,16 +98,18 @@ end
 local function litgpt_hub(facts, column)
   if contradicts_itself(facts) then return "the states of the optimizer that its file names do not fit in its card: another one ran" end
   local name, batch = hub_name(facts), facts.batch
-  local sequences = hub_full[name] or hub_full.other
+  local sequences, devices = table.unpack(hub_full[name] or hub_full.other)
   if facts.trained == "lora" then
     local yaml = hub_adapters[name] or hub_adapters.other
     facts.rank = facts.rank or yaml.rank[facts.quantized_adapters and 2 or 1]
     if not facts.target_q and not facts.target_v then facts.targets = facts.targets or yaml.targets end
-    facts.dropout, sequences = facts.dropout or yaml.dropout, yaml.sequences
+    facts.dropout, sequences, devices = facts.dropout or yaml.dropout, yaml.sequences, 1
   end
   if facts.quantized_adapters then
     facts.quantized, facts.optimizer = "nf4", "adamw_paged"   -- each layer is quantized as it is made, none is loaded whole
   end
+  facts.gpus = math.min(facts.gpus, devices)
+  if facts.gpus == 1 then facts.checkpointing = nil end   -- the column has that of FSDP
   -- args.py, TrainArgs: batch_size(devices) and gradient_accumulation_iters(devices)
   facts.accumulation = facts.accumulation or math.max(1, sequences // facts.gpus // batch)
   litgpt_finetuned(facts, column)
@@ -310,7 +315,9 @@ sources.list = {
   {name = "PEFT", match = "^peft/", framework = "transformers", reading = peft, method = peft_words,
     facts = {adapters = "float32", keep_logits = "yes", accumulation = 1, clip = "1", optimizer = "adamw_foreach"},
     readings = {"<=768 is taken as 768: how long the longest batch is, nobody states; it is shorter by what its rows have in common"}},
-  {name = "LitGPT", match = "^litgpt/config_hub", framework = "litgpt", reading = litgpt_hub, facts = {untied = true, adapters = "base", clip = "0", evaluation = true}},
+  {name = "LitGPT", match = "^litgpt/config_hub", framework = "litgpt", reading = litgpt_hub, facts = {untied = true, adapters = "base", clip = "0", evaluation = true},
+    readings = {"a run takes as many cards as its file names (`devices`), which is one for adapters: the column names the machine, and a run "
+      .. "takes the same time on one with four cards"}},
   {name = "LitGPT", match = "^litgpt/resource%-tables", framework = "litgpt", reading = litgpt_tables, facts = {untied = true, adapters = "base", clip = "0", evaluation = true}},
   {name = "LitGPT", match = "^litgpt/finetune_lora", framework = "litgpt", reading = litgpt_tables, facts = {untied = true, adapters = "base", clip = "0", evaluation = true}},
   {name = "LitGPT", match = "^litgpt/prepare_dataset", framework = "litgpt", reading = litgpt_tables, facts = {untied = true, adapters = "base", clip = "0", evaluation = true}},

@@ -4,7 +4,7 @@
 #ifndef CALC_PYTHON_FILLED_H
 #define CALC_PYTHON_FILLED_H
 
-#include "calc/parse/python_names.h"
+#include "calc/parse/python_table.h"
 
 enum { PYTHON_FILLED = 8 };  // objects of a parser
 

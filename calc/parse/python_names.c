@@ -19,53 +19,6 @@ static const enum py_kind NO_DEFAULT = PY_UNKNOWN;
 static const enum py_kind NO_DEFAULT = PY_NONE;
 #endif
 
-int python_names_begin(struct python_names *n, struct mem_arena *arena, struct span text)
-{
-    *n = (struct python_names){.begin = text.at, .end = text.at + text.len, .arena = arena};
-    n->bound = mem_arena_new(arena, PYTHON_NAMES, sizeof *n->bound);
-    n->left = mem_arena_new(arena, 1, sizeof *n->left);
-    n->steps = mem_arena_new(arena, 1, sizeof *n->steps);
-    if (!n->bound || !n->left || !n->steps)
-        return VRAM_ENOMEM;
-    *n->left = LOOKUPS, *n->steps = STEPS;
-    return VRAM_OK;
-}
-
-void python_names_again(struct python_names *n)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < n->count; i++)
-        if (span_starts(n->bound[i].path, "--") || n->bound[i].filled)
-            n->bound[kept++] = n->bound[i];
-    n->count = kept;
-    n->class = (struct span){NULL, 0};
-    n->indent = 0;
-    n->functions_in = 0;
-    *n->left = LOOKUPS, *n->steps = STEPS;
-}
-
-static const struct python_binding *bound(const struct python_names *n, struct span path)
-{
-    for (size_t i = n->count; i-- > 0;)
-        if (span_same(n->bound[i].path, path))
-            return &n->bound[i];
-    return NULL;
-}
-
-const char *python_bound_to(const struct python_names *n, struct span name)
-{
-    const struct python_binding *b = bound(n, name);
-    return b ? b->from : NULL;
-}
-
-struct span python_source(const struct python_names *n, struct span source)
-{
-    const char *from = python_bound_to(n, source), *end = from;
-    while (end && end < n->end && *end != '\n' && *end != '#')
-        end++;
-    return from ? span_trim((struct span){from, (size_t)(end - from)}) : source;
-}
-
 static size_t name_length(const char *at, const char *end)
 {
     size_t len = 0;
@@ -166,7 +119,7 @@ static bool find_flag(const struct python_names *n, struct span head, struct spa
 {
     bool args = head.len >= 4 && span_is(span_skip(head, head.len - 4), "args");
     const struct python_binding *b =
-        args ? bound(n, joined(n, (struct span){"-", 1}, '-', name)) : NULL;
+        args ? python_binding_of(n, joined(n, (struct span){"-", 1}, '-', name)) : NULL;
     if (!is_known(n, b))
         return false;
     *out = b->value;
@@ -217,10 +170,10 @@ static bool find_attribute(const struct python_names *n, const char *from, struc
     class.len = name_length(class.at, n->end);
     if (span_find(line, ".parse_args(") < line.len ||
         span_find(line, "parse_known_args(") < line.len)
-        b = bound(n, joined(n, (struct span){"-", 1}, '-', name));
+        b = python_binding_of(n, joined(n, (struct span){"-", 1}, '-', name));
     else if (class.len && behind(n, class.at + class.len, '(') &&
              behind(n, class.at + class.len + 1, ')'))
-        b = bound(n, joined(n, class, '.', name));
+        b = python_binding_of(n, joined(n, class, '.', name));
     if (!is_known(n, b))
         return false;
     *out = b->value;
@@ -241,7 +194,7 @@ static bool in_file(const struct python_names *n, struct span path, struct py_va
 static bool find(const void *ctx, struct span path, struct py_value *out)
 {
     const struct python_names *n = ctx;
-    const struct python_binding *b = bound(n, path);
+    const struct python_binding *b = python_binding_of(n, path);
     struct span head = {path.at, name_length(path.at, path.at + path.len)};
     if (head.len == path.len && find_parameter(n, path, b, out))
         return true;
@@ -260,9 +213,32 @@ static bool find(const void *ctx, struct span path, struct py_value *out)
            in_file(n, path, out);
 }
 
-struct py_names python_names_of(const struct python_names *n)
+// ---- a file, from its first line --------------------------------------------------------------
+
+int python_names_begin(struct python_names *n, struct mem_arena *arena, struct span text)
 {
-    return (struct py_names){find, n, n->arena};
+    *n = (struct python_names){
+        .begin = text.at, .end = text.at + text.len, .arena = arena, .find = find};
+    n->bound = mem_arena_new(arena, PYTHON_NAMES, sizeof *n->bound);
+    n->left = mem_arena_new(arena, 1, sizeof *n->left);
+    n->steps = mem_arena_new(arena, 1, sizeof *n->steps);
+    if (!n->bound || !n->left || !n->steps)
+        return VRAM_ENOMEM;
+    *n->left = LOOKUPS, *n->steps = STEPS;
+    return VRAM_OK;
+}
+
+void python_names_again(struct python_names *n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n->count; i++)
+        if (span_starts(n->bound[i].path, "--") || n->bound[i].filled)
+            n->bound[kept++] = n->bound[i];
+    n->count = kept;
+    n->class = (struct span){NULL, 0};
+    n->indent = 0;
+    n->functions_in = 0;
+    *n->left = LOOKUPS, *n->steps = STEPS;
 }
 
 // ---- what a line binds -----------------------------------------------------------------------
@@ -466,7 +442,7 @@ void python_bind(struct python_names *n, const char *line)
             unbind(n, name);
         return;
     }
-    bool again = bound(n, name) != NULL;
+    bool again = python_binding_of(n, name) != NULL;
     struct py_value v = value_at(n, false, value);
     if (at > line && again)
         v = (struct py_value){.kind = PY_UNKNOWN};

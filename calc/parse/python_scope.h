@@ -3,7 +3,7 @@
 #ifndef CALC_PYTHON_SCOPE_H
 #define CALC_PYTHON_SCOPE_H
 
-#include "calc/parse/python_names.h"
+#include "calc/parse/python_table.h"
 
 // Out of the functions whose bodies end before a line, and into the one that it begins.
 void python_enter(struct python_names *n, const char *at, size_t indent);

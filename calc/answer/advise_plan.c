@@ -60,6 +60,7 @@ struct plan {
     bool exact;  // plan_process_bytes is that of the plan; else all that is known is that it does
                  // not fit: its tensors alone are too much, or the card was full
     uint64_t least;              // run_process_least of the plan
+    uint64_t below;              // what is tried in its place takes fewer bytes
     struct probe_answer answer;  // of the plan, where exact
     size_t failed;  // what was tried in its place and does not fit, in list->not_enough: the last
 };
@@ -243,9 +244,10 @@ static int leave_out(struct plan *p, const struct rows *out, bool *left)
     uint64_t enough, least = least_or_more(p, &next, &enough);
     if (least >= enough)
         return VRAM_OK;
-    int rc = try_below(p, &next, enough, &answer);
+    int rc = try_below(p, &next, enough < p->below ? enough : p->below, &answer);
     if (rc != VRAM_OK || !(p->tight_only ? answer.fits : answer.surely)) {
-        p->list->not_enough[p->failed++ % ADVICE_FAILED] = next;
+        if (enough <= p->below)
+            p->list->not_enough[p->failed++ % ADVICE_FAILED] = next;
         return rc == VRAM_ENOMEM ? rc : VRAM_OK;
     }
     p->list->plan = next;
@@ -302,8 +304,10 @@ static int finish(struct plan *p, size_t row, bool *done)
     change_of(p, row)->in_plan = true;
     if (!change_of(p, row)->fits_surely)
         guess(p, &all, 0, 1, &out);
+    p->below = p->exact ? p->list->out.plan_process_bytes : UINT64_MAX;  // as weigh asks
     if (out.count)
         rc = leave_out(p, &out, done);
+    p->below = UINT64_MAX;
     change_of(p, row)->in_plan = *done;
     p->found |= *done;
     p->exact |= *done;
@@ -399,7 +403,12 @@ static int add_other(struct plan *p)
 // A second change of the same field (micro-batches) replaces the first.
 int plan_make(struct vram *v, struct vram *probe, struct advice_list *list)
 {
-    struct plan p = {.v = v, .probe = probe, .list = list, .exact = true, .least = list->least};
+    struct plan p = {.v = v,
+                     .probe = probe,
+                     .list = list,
+                     .exact = true,
+                     .least = list->least,
+                     .below = UINT64_MAX};
     int rc = run_resumes(probe, true);
     list->plan = v->config;
     list->out.plan_process_bytes = list->out.process_bytes;

@@ -59,17 +59,37 @@ static inline uint32_t pool_first_after(const struct allocator_pool *p, uint32_t
     return p->head[(row << 5) + (uint32_t)__builtin_ctz(columns)];
 }
 
+// The first block of class c with at least size bytes, or 0; the first of the class has fewer. The
+// list is walked from both ends.
+static inline uint32_t pool_find_size(const struct allocator_pool *p,
+                                      const struct allocator_block *blocks, uint64_t size,
+                                      uint32_t c)
+{
+    uint32_t i = p->head[c];
+#ifndef __wasm__
+    uint32_t last = 0, before = p->tail[c];
+    for (; blocks[i].size < size; i = blocks[i].after) {
+        if (blocks[before].size < size)
+            return last;
+        last = before;
+        before = blocks[last].before;
+    }
+#else
+    while (i && blocks[i].size < size)
+        i = blocks[i].after;
+#endif
+    return i;
+}
+
 // The smallest block by (size, address) with at least size bytes, which are of class c, or 0.
 static inline uint32_t pool_lower_bound(const struct allocator_pool *p,
                                         const struct allocator_block *blocks, uint64_t size,
                                         uint32_t c)
 {
-    if (p->columns[c >> 5] >> (c & 31) & 1) {
-        for (uint32_t i = p->head[c]; i; i = blocks[i].after)
-            if (blocks[i].size >= size)
-                return i;
-    }
-    return pool_first_after(p, c);
+    uint32_t i = p->columns[c >> 5] >> (c & 31) & 1 ? p->head[c] : 0;
+    if (i && blocks[i].size < size)
+        i = pool_find_size(p, blocks, size, c);
+    return i ? i : pool_first_after(p, c);
 }
 
 // The next block by (size, address), or 0.

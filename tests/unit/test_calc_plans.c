@@ -134,6 +134,26 @@ static void test_plans_need_their_rows(void **state)
     assert_true(plans > 50 && rows > plans && tight > 0);
 }
 
+// A row that makes the plan fit surely, and take more than it did, is no step: paged states are
+// known better than those on the card, which takes more with them.
+static void test_plans_take_less_with_each_row(void **state)
+{
+    (void)state;
+    struct heap h = {0};
+    const struct vram_advice *a;
+    vram *v = open_vram(&h);
+    set_all(v, "preset=llama-2-13b gpu=H100_NVL");
+    assert_int_equal(vram_advise(v, &a), VRAM_OK);
+    uint64_t paged = 0, four = 0;
+    for (size_t i = 0; i < a->change_count; i++) {
+        const struct vram_change *c = &a->changes[i];
+        paged += strcmp(c->id, "adam_8bit_paged") == 0 && c->fits_surely && !c->in_plan;
+        four += strcmp(c->id, "adam_4bit") == 0 && c->fits_surely && c->in_plan;
+    }
+    assert_true(a->plan_found && paged && four);
+    close_vram(v, &h);
+}
+
 // What a plan is pruned by: from report_unsure on no process is surely within the card, and a
 // few kilobytes below it every one is.
 static void test_the_bound_of_a_sure_fit(void **state)
@@ -170,6 +190,7 @@ int main(void)
         cmocka_unit_test(test_plan_of_adapters),
         cmocka_unit_test(test_plans),
         cmocka_unit_test(test_plans_need_their_rows),
+        cmocka_unit_test(test_plans_take_less_with_each_row),
         cmocka_unit_test(test_the_bound_of_a_sure_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

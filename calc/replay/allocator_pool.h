@@ -153,6 +153,8 @@ POOL_HOT uint32_t pool_find_after(struct allocator_pool *p, const struct allocat
 {
     const struct allocator_block *b = &blocks[i];
     uint32_t after = p->head[b->class], last = p->tail[b->class];
+    if (!pool_is_less(&blocks[after], b))
+        return after;
     uint32_t *place = &p->near[b->class % ALLOCATOR_NEAR], near = *place;
     const struct allocator_block *n = &blocks[near];
     bool here = n->class == b->class && n->small == p->small && n->stream == p->stream;

@@ -57,6 +57,19 @@ int model_check_context(const struct vram_config *c, struct message *e)
     return model_check_limits(limits, sizeof limits / sizeof *limits, e);
 }
 
+#ifndef __wasm__
+int model_check_ema(const struct vram_config *c, struct message *e)
+{
+    bool whole = c->parallel <= PARALLEL_DDP && c->tensor_parallel == 1 &&
+                 c->pipeline_parallel == 1 && c->context_parallel == 1;
+    bool plain = c->task == TASK_TRAIN && !c->eval_only && !c->trainer && !c->quantization;
+    const struct model_limit limits[] = {
+        {c->ema && !(whole && plain), MESSAGE_ema_here, {"ema"}},
+    };
+    return model_check_limits(limits, sizeof limits / sizeof *limits, e);
+}
+#endif
+
 int model_check_offload(const struct vram_config *c, struct message *e)
 {
     bool elsewhere = c->pipeline_parallel > 1 || framework_goes(c, BY_NANOTRON);

@@ -469,6 +469,8 @@ int model_make(struct model *m, const struct vram_config *c, struct message *e)
         rc = model_check_compile(&m->c, e);
 #ifndef __wasm__
     if (rc == VRAM_OK)
+        rc = model_check_ema(&m->c, e);
+    if (rc == VRAM_OK)
         rc = preference_check(&m->c, e);
     if (preference_is(&m->c) ||
         preference_scores(&m->c)) {  // the chosen answers, then the rejected ones

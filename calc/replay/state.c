@@ -184,11 +184,13 @@ static uint64_t state_resident(const struct model *m, uint64_t layer)
 #ifndef __wasm__
 uint64_t state_reference(const struct state *s, const struct state_row *r, bool block)
 {
-    bool there = preference_copies(&s->m->c) && layout_is_base(r->param, block);
+    const struct vram_config *c = &s->m->c;
+    bool there = c->ema || (preference_copies(c) && layout_is_base(r->param, block));
     return there ? r->weight : 0;
 }
 
-// A second model beside the one that is trained. SRC: trl trainer/dpo_trainer.py (ref_model).
+// A second model beside the one that is trained. SRC: trl trainer/dpo_trainer.py (ref_model);
+// pytorch torch/optim/swa_utils.py (AveragedModel: deepcopy of all, updated in place).
 static void state_refer(struct state *s)
 {
     uint64_t bytes = 0;

@@ -33,8 +33,8 @@ struct state {
     uint64_t trained_tensors, trained_bytes;  // trained_bytes: of whole gradients
     uint64_t copy_bytes,
         sum_bytes;  // of float32 copies of the weights, and sums of gradients: from the beginning
-    uint64_t
-        reference_bytes;  // of a second model that is not trained; they are part of param_bytes
+    uint64_t reference_bytes;    // of a second model that no gradient reaches; they are part of
+                                 // param_bytes
     uint64_t dequantized_bytes;  // of buffer_bytes: where ExLlama expands a weight
     uint64_t loading_bytes;   // beside the weights while they are loaded, and gone before training
     uint64_t host_bytes;      // in the host's memory

@@ -143,14 +143,14 @@ static int step_load(struct player *p, const struct state *s)
 }
 
 #ifndef __wasm__
-// The reference is loaded after the policy.
+// The reference is loaded after the policy, an average copied from the model.
 static int step_reference(struct player *p, const struct state *s, const struct state_row *r,
                           int32_t layer)
 {
     uint64_t bytes = state_reference(s, r, layer >= 0);
-    struct storage weight = {.name = name_of(r->param->role, PART_REFERENCE),
-                             .op = OP_PARAM,
-                             .category = VRAM_CAT_PARAM};
+    enum part part = s->m->c.ema ? PART_AVERAGE : PART_REFERENCE;
+    struct storage weight = {
+        .name = name_of(r->param->role, part), .op = OP_PARAM, .category = VRAM_CAT_PARAM};
     if (bytes && r->stored_count)
         return step_stored(p, r, layer);
     return bytes ? player_forever(p, &weight, bytes, layer) : VRAM_OK;

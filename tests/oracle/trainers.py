@@ -3,6 +3,7 @@ import contextlib
 import tempfile
 
 import torch
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 import models
@@ -226,9 +227,10 @@ def in_backward(model, kind):
 
 
 def plain(family, layers, batch, seq, autocast="", optimizer="default", clip=0, steps=2, micro=1, compile=False, inside=False,
-          stash=False, **more):
+          stash=False, ema=False, **more):
     """A loop as in the tutorials: forward with labels, backward, clipping, step, gradients to None."""
     model = prepare(family, layers, **more)
+    average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(0.999)) if ema else None
     opt = torch.optim.SGD([torch.zeros(1, requires_grad=True)]) if inside else optimizer_of(model, optimizer)
     if inside:
         in_backward(model, optimizer)
@@ -248,6 +250,8 @@ def plain(family, layers, batch, seq, autocast="", optimizer="default", clip=0, 
         if clip:
             torch.nn.utils.clip_grad_norm_([p for p in model.parameters() if p.requires_grad], 1.0)
         opt.step()
+        if average:
+            average.update_parameters(model)
         opt.zero_grad(set_to_none=True)
 
 

@@ -29,7 +29,7 @@ static const char *const TOLERANCES[][2] = {
 };
 
 static const char *const EXITS[][2] = {
-    {"0", "done; with fit and max-batch: it fits"},
+    {"0", "done; with fit, max-batch, solve, cards and serve: it fits"},
     {"1", "it does not fit"},
     {"2", "a word of the command line is wrong by itself"},
     {"3", "a file or the configuration as a whole is wrong, or it cannot be read or written"},
@@ -94,7 +94,7 @@ static void pairs(FILE *out, const char *head, const char *const (*rows)[2], siz
 
 static void command_help(FILE *out, const struct cli_command *c)
 {
-    fprintf(out, "vramcalc %s %s\n\n", c->name, c->operands);
+    fprintf(out, "vramcalc %s%s%s\n\n", c->name, c->operands[0] ? " " : "", c->operands);
     wrap(out, c->about[0] ? c->about : c->summary, 0, 0);
     fprintf(out, "\nFormats: %s (the first if none is asked for)\n", c->formats);
     if (c == &cli_commands[COMMAND_ESTIMATE])

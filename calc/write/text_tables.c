@@ -107,8 +107,8 @@ void text_fields(struct vram *v)
         writer_f(w, " %s\n", f->help);
         for (size_t k = 0; f->values && f->values[k]; k++) {
             writer_str(w, "      ");
-            put_cell(w, f->values[k], 16);
-            writer_f(w, "%s\n", f->value_help[k]);
+            put_cell(w, f->values[k], 15);
+            writer_f(w, " %s\n", f->value_help[k]);
         }
     }
 }

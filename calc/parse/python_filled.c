@@ -7,20 +7,13 @@
 #include "calc/base/text.h"
 #include "calc/parse/python_find.h"
 
-static const char *blank(const char *at, const char *end, bool opens)
+// Behind blanks and opening brackets.
+static const char *opened(const char *at, const char *end)
 {
-    while (at < end &&
-           (*at == ' ' || *at == '\n' || *at == '\t' || (opens && (*at == '(' || *at == '['))))
-        at++;
+    at = python_over_blanks(at, end);
+    while (at < end && (*at == '(' || *at == '['))
+        at = python_over_blanks(at + 1, end);
     return at;
-}
-
-static struct span word_at(const char *at, const char *end)
-{
-    struct span word = {at, 0};
-    while (at + word.len < end && python_is_name_byte(at[word.len]))
-        word.len++;
-    return word;
 }
 
 // ---- what a line binds -----------------------------------------------------------------------
@@ -30,15 +23,15 @@ static size_t names_at(const char *at, const char *end, struct span names[PYTHON
 {
     size_t count = 0;
     while (count < PYTHON_FILLED) {
-        at = blank(at, end, true);
-        struct span name = word_at(at, end);
+        at = opened(at, end);
+        struct span name = python_word_at(at, end);
         at += name.len;
         if (name.len == 0)
             break;
         bool part = at < end && *at == '.';
         if (!part)
             names[count++] = name;
-        at = part ? at : blank(at, end, false);
+        at = part ? at : python_over_blanks(at, end);
         if (at == end || (!part && *at != ','))
             break;
         at++;
@@ -59,7 +52,7 @@ static const char *classes_at(const char *at, const char *end)
 static const char *filler(const struct python_names *n, struct span right)
 {
     static const char *const calls[] = {"parse_args_into_dataclasses(", "parse_args_and_config("};
-    struct span parser = word_at(right.at, right.at + right.len);
+    struct span parser = python_word_at(right.at, right.at + right.len);
     if (span_starts(right, "tyro.cli("))
         return classes_at(right.at, n->end);
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
@@ -111,9 +104,9 @@ static bool keyword(const struct python_names *n, const char *at, struct span na
     while (at < n->end && (python_is_name_byte(*at) || *at == '.'))
         at++;
     for (bool more = at < n->end && *at == '('; more; more = at < n->end && *at == ',') {
-        at = blank(at + 1, n->end, false);
-        struct span word = word_at(at, n->end);
-        const char *is = blank(at + word.len, n->end, false);
+        at = python_over_blanks(at + 1, n->end);
+        struct span word = python_word_at(at, n->end);
+        const char *is = python_over_blanks(at + word.len, n->end);
         if (is + 1 < n->end && *is == '=' && is[1] != '=' && span_same(word, name)) {
             py_eval(&names, true, is + 1, n->end, out, &error);
             return !error.at && out->kind != PY_UNKNOWN;
@@ -146,7 +139,7 @@ bool python_field(const struct python_names *n, struct span object, struct span 
     --*n->left;
     struct python_names inner = *n;
     inner.depth++;
-    struct span class = word_at(blank(made->from, n->end, false), n->end);
+    struct span class = python_word_at(python_over_blanks(made->from, n->end), n->end);
     if (!made->filled && (inner.depth > 8 || keyword(&inner, class.at, name, out)))
         return inner.depth <= 8;
     const struct python_binding *field = field_of(n, class, name);

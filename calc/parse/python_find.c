@@ -64,6 +64,21 @@ bool python_is_name_byte(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
+struct span python_word_at(const char *at, const char *end)
+{
+    struct span word = {at, 0};
+    while (at + word.len < end && python_is_name_byte(at[word.len]))
+        word.len++;
+    return word;
+}
+
+const char *python_over_blanks(const char *at, const char *end)
+{
+    while (at < end && (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r'))
+        at++;
+    return at;
+}
+
 const char *python_over_quiet(const char *at, const char *end)
 {
     char quote = *at;

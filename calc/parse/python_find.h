@@ -38,6 +38,12 @@ const char *python_other_call_at(const char *begin, const char *at, const char *
 
 bool python_is_name_byte(char c);
 
+// The word that begins at a place; empty: none does.
+struct span python_word_at(const char *at, const char *end);
+
+// Behind blanks and ends of lines.
+const char *python_over_blanks(const char *at, const char *end);
+
 // Behind the string or the comment that begins at a place; the place itself where none does.
 const char *python_over_quiet(const char *at, const char *end);
 

@@ -19,14 +19,6 @@ static const enum py_kind NO_DEFAULT = PY_UNKNOWN;
 static const enum py_kind NO_DEFAULT = PY_NONE;
 #endif
 
-static size_t name_length(const char *at, const char *end)
-{
-    size_t len = 0;
-    while (at + len < end && python_is_name_byte(at[len]))
-        len++;
-    return len;
-}
-
 // a, between and b as one text of the arena; empty: out of memory, which the reader finds itself.
 static struct span joined(const struct python_names *n, struct span a, char between, struct span b)
 {
@@ -49,8 +41,7 @@ static struct span line_at(const struct python_names *n, const char *at)
 
 static const char *behind(const struct python_names *n, const char *at, char token)
 {
-    while (at < n->end && (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r'))
-        at++;
+    at = python_over_blanks(at, n->end);
     return at < n->end && *at == token ? at + 1 : NULL;
 }
 
@@ -167,7 +158,7 @@ static bool find_attribute(const struct python_names *n, const char *from, struc
     const struct python_binding *b = NULL;
     while (class.at < n->end && *class.at == ' ')
         class.at++;
-    class.len = name_length(class.at, n->end);
+    class = python_word_at(class.at, n->end);
     if (span_find(line, ".parse_args(") < line.len ||
         span_find(line, "parse_known_args(") < line.len)
         b = python_binding_of(n, joined(n, (struct span){"-", 1}, '-', name));
@@ -195,7 +186,7 @@ static bool find(const void *ctx, struct span path, struct py_value *out)
 {
     const struct python_names *n = ctx;
     const struct python_binding *b = python_binding_of(n, path);
-    struct span head = {path.at, name_length(path.at, path.at + path.len)};
+    struct span head = python_word_at(path.at, path.at + path.len);
     if (head.len == path.len && find_parameter(n, path, b, out))
         return true;
     if (b)
@@ -297,9 +288,8 @@ static void bind_flag(struct python_names *n, const char *at)
     struct py_value v, flag = {.kind = PY_UNKNOWN}, fallback = {.kind = NO_DEFAULT};
     struct py_error error = {0};
     while (at && at < n->end && !behind(n, at, ')')) {
-        while (at < n->end && (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r'))
-            at++;
-        struct span word = {at, name_length(at, n->end)};
+        at = python_over_blanks(at, n->end);
+        struct span word = python_word_at(at, n->end);
         const char *value = word.len ? behind(n, at + word.len, '=') : NULL;
         at = py_eval(&names, true, value ? value : at, n->end, &v, &error);
         if (error.at)
@@ -331,14 +321,14 @@ static bool bind_attribute(struct python_names *n, const char *at, size_t indent
         return false;
     if (indent == 0) {
         bool class = span_starts(line, "class ");
-        n->class = (struct span){at + 6, class ? name_length(at + 6, n->end) : 0};
+        n->class = (struct span){at + 6, class ? python_word_at(at + 6, n->end).len : 0};
         n->indent = 0;
         return false;
     }
     if (!n->class.len)
         return false;
     n->indent = n->indent ? n->indent : indent;
-    struct span name = {at, name_length(at, n->end)};
+    struct span name = python_word_at(at, n->end);
     const char *value = assigned(n, at + name.len, true);
     if (indent != n->indent || !name.len || !value)
         return false;
@@ -423,7 +413,7 @@ void python_bind(struct python_names *n, const char *line)
     const char *at = line;
     while (at < n->end && *at == ' ')
         at++;
-    struct span name = {at, name_length(at, n->end)};
+    struct span name = python_word_at(at, n->end);
     python_enter(n, at, (size_t)(at - line));
     if (bind_attribute(n, at, (size_t)(at - line)))
         return;

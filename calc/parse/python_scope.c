@@ -33,30 +33,15 @@ static const char *over(const char *at, const char *end, const char *stops, size
     return at;
 }
 
-static const char *blank(const char *at, const char *end)
-{
-    while (at < end && (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r'))
-        at++;
-    return at;
-}
-
-static struct span word_at(const char *at, const char *end)
-{
-    struct span word = {at, 0};
-    while (at + word.len < end && python_is_name_byte(at[word.len]))
-        word.len++;
-    return word;
-}
-
 // Among what stands between the bracket behind `open` and its end: the item by its name, or by its
 // number where it has none. *number: of the named item, counted from 0. NULL: there is none.
 static const char *item(const char *open, const char *end, struct span name, size_t *number,
                         bool by_number, size_t *steps)
 {
-    const char *at = blank(open, end);
+    const char *at = python_over_blanks(open, end);
     for (size_t i = 0; at < end && *at != ')' && *steps; i++) {
-        struct span word = word_at(at, end);
-        const char *behind = blank(at + word.len, end);
+        struct span word = python_word_at(at, end);
+        const char *behind = python_over_blanks(at + word.len, end);
         bool keyword = word.len && behind + 1 < end && *behind == '=' && behind[1] != '=';
         if (by_number ? (keyword && span_same(word, name)) || (!keyword && i == *number)
                       : span_same(word, name)) {
@@ -64,7 +49,7 @@ static const char *item(const char *open, const char *end, struct span name, siz
             return by_number && keyword ? behind + 1 : at;
         }
         at = over(at, end, ",)", steps);
-        at = at < end && *at == ',' ? blank(at + 1, end) : at;
+        at = at < end && *at == ',' ? python_over_blanks(at + 1, end) : at;
     }
     return NULL;
 }
@@ -137,7 +122,7 @@ bool python_parameter(struct span text, const char *def, struct span name, size_
                       const char **value)
 {
     const char *end = text.at + text.len;
-    struct span function = word_at(def, end);
+    struct span function = python_word_at(def, end);
     const char *open = def + function.len;
     size_t number, calls;
     *value = NULL;

@@ -140,7 +140,7 @@ static void test_by_pools(void **state)
     uint64_t seed = 29, passed = 0, over = 0, again = 0;
     (void)state;
     run_resumes(v, true);
-    for (int i = 0; i < 1500; i++) {
+    for (int i = 0; i < 2100; i++) {
         struct vram_figure process;
         uint64_t retries;
         if (i % 3 == 0 && !set_tight(v, &seed))

@@ -376,6 +376,11 @@ int kind_read(struct parse *p, enum vram_kind kind)
     struct pair_list pairs;
     if (p->pairs)
         return read_as(p, kind == VRAM_KIND_AUTO ? kind_of_pairs(p) : kind);
+#ifndef __wasm__  // the page has no room for it
+    if (span_starts(beginning(p), "version https://git-lfs.github.com/spec/"))
+        return err_set(&p->v->err, MESSAGE_lfs_pointer, (struct err_pos){p->file, 1, 1}, NO_FIELD,
+                       NO_ARGS);
+#endif
     if (kind == VRAM_KIND_AUTO && is_message(p))
         return err_set(&p->v->err, MESSAGE_text_is_oom, (struct err_pos){p->file, 1, 1}, NO_FIELD,
                        NO_ARGS);

@@ -328,6 +328,18 @@ static int config_bad_value(struct message *e, struct err_pos pos, size_t field,
                    ABOUT(f->key), ARGS(value, arg_u64("min", f->min), arg_u64("max", f->max)));
 }
 
+// A card's memory in GiB, without a unit, where that counts MiB: no card has so little.
+static bool config_means_gib(size_t field, uint64_t n, const char *value, size_t len)
+{
+#ifdef __wasm__  // the page has no room for it
+    (void)field, (void)n, (void)value, (void)len;
+    return false;
+#else
+    bool card = field == FIELD_gpu_memory || field == FIELD_cuda_memory;
+    return card && n > 0 && n < 512 && value[len - 1] >= '0' && value[len - 1] <= '9';
+#endif
+}
+
 int config_set(struct vram_config *c, struct message *e, struct err_pos pos, const char *key,
                size_t key_len, const char *value, size_t value_len)
 {
@@ -354,6 +366,8 @@ int config_set(struct vram_config *c, struct message *e, struct err_pos pos, con
         return config_bad_range(e, pos, (size_t)field, shown);
     if (!read)
         return config_bad_value(e, pos, (size_t)field, shown);
+    if (config_means_gib((size_t)field, n, value, value_len))
+        return err_set(e, MESSAGE_card_in_mib, pos, ABOUT(f->key), ARGS(shown));
     config_put(c, (size_t)field, n);
     return VRAM_OK;
 }

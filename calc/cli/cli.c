@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "calc/cli/cli_heap.h"
 #include "calc/cli/cli_help.h"
 #include "calc/cli/cli_input.h"
 #include "calc/cli/cli_run.h"
@@ -453,6 +454,7 @@ static int answer(struct cli_line *line)
 int main(int argc, char **argv)
 {
     struct cli_line line;
+    cli_keep_freed();
     int rc = cli_parse(&line, argc, argv);
     if (rc == CLI_OK)
         rc = answer(&line);

@@ -3,48 +3,15 @@
 local figures = require "figures"
 local frameworks = require "frameworks"
 local models = require "models"
+local rules = require "measured_row"
 local score = require "score"
 local standins = require "standins"
 local tsv = require "tsv"
 local words = require "words"
 
-local failed = false
-
-local function check(good, what, got)
-  print((good and "ok " or "not ok ") .. what .. (good and "" or ": got " .. tostring(got)))
-  failed = failed or not good
-end
-
-local function equal(got, wanted, what)
-  check(got == wanted, what, got)
-end
+local check, equal, row, says, refuses = rules.check, rules.equal, rules.row, rules.says, rules.refuses
 
 -- ---- a row and its words --------------------------------------------------------------------
-
-local plain = {id = "1", group = "somewhere/table", task = "train", model = "Llama-2-7B", gpu = "A100-80GB", n_gpu = "1",
-  framework = "torch 2.4.1, transformers 4.48.1", precision = "bf16 pure", method = "full", batch = "4", seq = "4096",
-  checkpointing = "none", optimizer = "adamw_torch", other = "", metric = "max_memory_allocated", quality = "***", source = "here"}
-
-local function row(changes)
-  local column = {}
-  for key, value in pairs(plain) do column[key] = value end
-  for key, value in pairs(changes) do column[key] = value end
-  return column
-end
-
--- Checks words of a row: every "key=value" of wanted is there, and no key of `without`.
-local function says(what, changes, wanted, without)
-  local list, wrong = words.of(row(changes))
-  if not list then return check(false, what, wrong) end
-  local config = words.config(list)
-  for key, value in wanted:gmatch("([%w_]+)=(%S+)") do equal(config[key], value, what .. ": " .. key) end
-  for key in (without or ""):gmatch("%S+") do equal(config[key], nil, what .. ": no " .. key) end
-end
-
-local function refuses(what, changes, sentence)
-  local list, wrong = words.of(row(changes))
-  equal(list and words.text(list) or wrong, sentence, what)
-end
 
 says("a plain row", {}, "preset=llama-2-7b framework=transformers torch=2.4 transformers=4.48 dtype=bfloat16_pure batch_size=4 seq_len=4096 " ..
   "optimizer=adamw_foreach checkpointing=none gpu=A100_80GB_SXM", "lora_rank parallel n_gpu quantization")
@@ -467,38 +434,4 @@ for _, entry in ipairs(standins.list) do
   end
 end
 
--- ---- cells of other rows, and other spellings -----------------------------------------------
-
-for cell, length in pairs{["8k"] = 8192, ["1.5k"] = 1536, ["2^13"] = 8192, ["16,384"] = 16384, ["len 2048"] = 2048, ["8k context"] = 8192, ["1 M"] = 1 << 20} do
-  says("sequences of '" .. cell .. "'", {seq = cell}, "seq_len=" .. length)
-end
-for cell, batch in pairs{["bs=4"] = 4, ["mbs 2"] = 2, ["1 (micro)"] = 1, ["micro-batch size 8"] = 8, ["2 per GPU"] = 2, ["2^3"] = 8} do
-  says("a batch of '" .. cell .. "'", {batch = cell}, "batch_size=" .. batch)
-end
-for cell, cards in pairs{["8xH100"] = 8, ["8 x A100"] = 8, ["2x8"] = 16, ["2 nodes x 8"] = 16, ["n=4"] = 4, ["16 (2 nodes)"] = 16} do
-  says("cards: '" .. cell .. "'", {n_gpu = cell, other = "FSDP full shard", method = "full FSDP"}, "parallel=fsdp1 n_gpu=" .. cards)
-  says("cards of a source's own: '" .. cell .. "'", {n_gpu = cell, group = "fms-acceleration/a100_80gb", other = "FSDP full shard"}, "n_gpu=" .. cards)
-end
-refuses("no cards", {n_gpu = "0"}, "unknown n_gpu '0'")
-refuses("no batch", {batch = "0", group = "litgpt/resource-tables"}, "the batch is not said: batch '0'")
-says("the length of a source's row is its own", {group = "fms-acceleration/a100_80gb", model = "bigcode/gpt_bigcode-santacoder", seq = "512"}, "seq_len=512")
-says("generation says that it is compiled", {task = "inference", method = "generate 32 after input", other = "torch.compile"}, "compile=true")
-says("a file's layers are not those of the row", {group = "litgpt/config_hub", method = "lora r32 q,v", model = "tiny-llama"}, "lora_targets=q+v lora_rank=32")
-says("sequences a step are of all cards", {group = "litgpt/config_hub", n_gpu = "4", batch = "4"}, "gradient_accumulation_steps=4")
-says("a run takes as many cards as its file names", {group = "litgpt/config_hub", n_gpu = "4", method = "lora", batch = "2", checkpointing = "FSDP block"},
-  "gradient_accumulation_steps=4", "parallel n_gpu")
-says("its file may name two of four", {group = "litgpt/config_hub", n_gpu = "4", model = "stablelm-base-alpha-3b", batch = "1"},
-  "parallel=fsdp1 n_gpu=2 checkpointing=block gradient_accumulation_steps=4")
-local titan = {group = "torchtitan/pr 1", framework = "torch 2.5.0.dev20240605, torchtitan", method = "FSDP2", other = "reshard_after_forward never", n_gpu = "8"}
-says("torchtitan of June 2024", titan, "keep_logits=yes reshard_after_forward=false", "expandable_segments")
-titan.framework = "torch 2024-11-05, torchtitan"
-says("torchtitan of November 2024", titan, "expandable_segments=true", "keep_logits")
-says("attention of 2023", {framework = "transformers 4.35.2"}, "attention=math")
-says("attention since", {framework = "transformers 4.36.0"}, "transformers=4.36", "attention")
-says("files without groups", {model = "TheBloke/LLaMa-65B-GPTQ", precision = "GPTQ-4bit", task = "inference"}, "quantization_group=0")
-says("FSDP said twice", {method = "full FSDP", other = "FSDP full shard", n_gpu = "2"}, "parallel=fsdp1 n_gpu=2")
-for model, wanted in pairs{["starcoderbase-7b"] = "n_layer=42", ["dolly-v2-12b"] = "preset=pythia-12b vocab_size=50280", distilgpt2 = "n_layer=6", ["qwen3:8b"] = "preset=qwen3-8b"} do
-  says(model, {model = model}, wanted)
-end
-
-os.exit(not failed)
+os.exit(rules.good())

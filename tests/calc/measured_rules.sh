@@ -1,10 +1,10 @@
 #!/bin/sh
-# Runs measured_rules.lua: how the columns of a table of measurements are read. And that a broken table costs no good row.
+# Runs measured_rules.lua and measured_spellings.lua: how the columns of a table of measurements are read. And that a broken table costs no good row.
 set -eu
-export LUA_PATH="$ROOT/content/how-the-numbers-are-made/predicted-and-measured/?.lua"
+export LUA_PATH="$ROOT/content/how-the-numbers-are-made/predicted-and-measured/?.lua;$ROOT/tests/calc/?.lua"
 make -s -C "$ROOT" BUILD="$MAKE_BUILD" MODE="${MODE:-release}" "$MAKE_BUILD/tests/calc/lua" >&2
 status=0
-"$BUILD/tests/calc/lua" "$ROOT/tests/calc/measured_rules.lua" || status=1
+for part in rules spellings; do "$BUILD/tests/calc/lua" "$ROOT/tests/calc/measured_$part.lua" || status=1; done
 "$BUILD/tests/calc/lua" "$ROOT/tests/calc/measured_cells.lua" "$ROOT/tests/calc/measured.tsv" || status=1
 
 work=$(mktemp -d)

@@ -1,4 +1,5 @@
 -- Tests cells of other rows and other spellings in a row. Prints "ok" or "not ok" lines.
+local figures = require "figures"
 local rules = require "measured_row"
 
 local says, refuses = rules.says, rules.refuses
@@ -33,6 +34,46 @@ says("files without groups", {model = "TheBloke/LLaMa-65B-GPTQ", precision = "GP
 says("FSDP said twice", {method = "full FSDP", other = "FSDP full shard", n_gpu = "2"}, "parallel=fsdp1 n_gpu=2")
 for model, wanted in pairs{["starcoderbase-7b"] = "n_layer=42", ["dolly-v2-12b"] = "preset=pythia-12b vocab_size=50280", distilgpt2 = "n_layer=6", ["qwen3:8b"] = "preset=qwen3-8b"} do
   says(model, {model = model}, wanted)
+end
+
+-- ---- cells that rows of the same sources might have -------------------------------------------
+
+for name, wanted in pairs{["unsloth/tinyllama-bnb-4bit"] = "preset=tinyllama-1.1b", ["unsloth/Qwen3-14B-unsloth-bnb-4bit"] = "preset=qwen3-14b",
+    ["Llama-3.1 (8B)"] = "preset=llama-3.1-8b", ["ibm-granite/granite-8b-code-base"] = "n_layer=36 bias=1", ["DeepSeek-V3 671B"] = "preset=deepseek-v3",
+    ["openchat/openchat-3.5-0106"] = "vocab_size=32002"} do
+  says(name, {model = name, method = "LoRA r8 q_proj"}, wanted)
+end
+for name, member in pairs{["torch.cuda.max_memory_allocated() (GiB)"] = "peak_allocated_bytes", ["memory/max_reserved(GiB)"] = "peak_reserved_bytes",
+    ["Peak Mem. Allocated"] = "peak_allocated_bytes", ["Peak VRAM (GB)"] = "peak_reserved_bytes", ["DCGM max"] = "process_bytes", ["GPU memory used"] = "peak_reserved_bytes"} do
+  rules.equal((figures.find(name, {})), member, "metric " .. name)
+end
+rules.equal(figures.find("train_mem_gpu_peaked_delta", {}), nil, "a difference is no peak")
+for cell, wanted in pairs{["deepspeed zero3 offload"] = "offload_optimizer=true offload_params=true", ["ZeRO-2 + CPU offload"] = "offload_optimizer=true"} do
+  says("offloading by ZeRO: " .. cell, {other = cell, n_gpu = "2"}, wanted, "offload_activations")
+end
+for cell, every in pairs{["AC every 2 layers"] = 2, ["every 2nd layer (selective)"] = 2, ["selective layer 2"] = 2, ["every other layer"] = 2} do
+  says("checkpointing '" .. cell .. "'", {checkpointing = cell}, "checkpointing=every checkpoint_every=" .. every)
+end
+for cell, size in pairs{["per_device_train_batch_size=4"] = 4, ["2 (grad accum 4)"] = 2, ["4 x GA 8"] = 4} do
+  says("a batch of '" .. cell .. "'", {batch = cell}, "batch_size=" .. size)
+end
+says("a length with a comma", {seq = "14,336"}, "seq_len=14336")
+says("cards by torchtitan's words", {group = "torchtitan/x", framework = "torchtitan", n_gpu = "256", method = "FSDP 32, TP 8"}, "parallel=fsdp2 n_gpu=32 tensor_parallel=8")
+says("torchtitan's other way", {group = "torchtitan/x", framework = "torchtitan", n_gpu = "8", method = "DDP"}, "parallel=ddp n_gpu=8")
+says("FP8 of a product", {group = "torchtitan/x", framework = "torchtitan", n_gpu = "8", method = "FSDP2", precision = "fp8", other = "compile"}, "float8=tensorwise", "quantization")
+for method, wanted in pairs{["full"] = "parallel=zero3", ["LoRA r64"] = "parallel=zero2"} do
+  says("Qwen over two cards: " .. method, {group = "Qwen/README", model = "Qwen-7B", precision = "BF16", method = method, n_gpu = "2"}, wanted .. " dtype=bfloat16_deepspeed")
+end
+says("Qwen's bf16 is the trainer's", {group = "Qwen/README", model = "Qwen-7B", precision = "BF16", method = "LoRA r64"}, "dtype=bfloat16_loaded")
+says("Qwen in four bits", {group = "Qwen/README", model = "Qwen-7B", task = "inference", precision = "Int4", method = "generate 2048"}, "quantization=gptq")
+refuses("four bits of no kind", {precision = "int4", method = "LoRA r8 q_proj"}, "unknown precision 'int4': of what kind is not said")
+says("a plugin and what it is with", {group = "fms-acceleration/x", method = "LoRA r16 q_proj [accelerated-peft-bnb-foak-padding-free]"}, "kernels=foak", "padding_free")
+refuses("packed in another way", {group = "fms-acceleration/x", method = "full [padding-free-multipack]"}, "unknown method 'padding-free-multipack'")
+refuses("kernels of experts", {group = "fms-acceleration/x", method = "full [foak-fast-kernels-multipack]"}, "unknown method 'multipack'")
+says("LoRA-GA and LoRA+", {group = "peft/MetaMathQA", method = "lora--llama-3.2-3B-rank32-lora-ga"}, "lora_rank=32")
+says("Unsloth's own layers", {framework = "unsloth 2025.9", method = "QLoRA nf4"}, "lora_rank=16 lora_targets=all")
+for cell, name in pairs{["80GB A100"] = "A100_80GB_SXM", ["A100-40GB (SXM)"] = "A100_40GB", ["T4 (Colab)"] = "T4"} do
+  says("a card: " .. cell, {gpu = cell}, "gpu=" .. name)
 end
 
 os.exit(rules.good())

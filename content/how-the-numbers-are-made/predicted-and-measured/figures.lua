@@ -53,17 +53,39 @@ local function names_its_own(metric)
   return text:find("nvidia%-smi") or text:find("nvml") or text:find("reserved")
 end
 
+-- Without what says only who asks or in which unit: "torch.cuda.max_memory_allocated() (GiB)", "memory/max_reserved(GiB)".
+local function plain_name(metric)
+  local text = metric:lower():gsub("^torch%.cuda%.", ""):gsub("%(%)", ""):gsub("%s*%(?%f[%a][kmg]i?b%)?$", ""):gsub("^memory/", "")
+  return (text:gsub("^max memory ", "max_memory_"):gsub("%s+$", ""))
+end
+
+-- The counter by its words, where no line above has the name.
+local counters = {
+  {"nvidia%-smi", "process_bytes"}, {"nvml", "process_bytes"}, {"dcgm", "process_bytes"}, {"gpustat", "process_bytes"}, {"nvtop", "process_bytes"},
+  {"wandb", "process_bytes"}, {"^system/gpu", "process_bytes"},   -- SRC: wandb system metrics, gpu.N.memoryAllocated: nvidia-smi's
+  {"reserved", "peak_reserved_bytes"}, {"alloc", "peak_allocated_bytes"}, {"active", "peak_allocated_bytes"},
+  {"mem", "peak_reserved_bytes"}, {"vram", "peak_reserved_bytes"},   -- which counter is not said
+}
+
+local function member_of(text, list)
+  for _, entry in ipairs(list) do
+    if text:find(entry[1]) then return entry[2] end
+  end
+end
+
+-- A sum over cards or the largest of them, nobody knows.
+local function of_many(text)
+  return text:find("all gpus", 1, true) or text:find("total", 1, true) or text:find("op_mem", 1, true) or text:find("delta", 1, true)
+end
+
 -- What to take out of an estimate for a metric: a name, and a function of the estimate; or nil and a sentence.
 function figures.find(metric, source)
   local own = of_source[source.figure]
   if own and not names_its_own(metric) then return own[1], own[2] end
-  for _, entry in ipairs(figures.metrics) do
-    if metric:lower():gsub("^torch%.cuda%.", ""):gsub("%(%)", ""):find(entry[1]) then
-      local member = entry[2]
-      return member, function(estimate) return estimate[member] end
-    end
-  end
-  return nil, ("unknown metric '%s'"):format(metric)
+  local text = plain_name(metric)
+  local member = member_of(text, figures.metrics) or not of_many(text) and member_of(text, counters)
+  if not member then return nil, ("unknown metric '%s'"):format(metric) end
+  return member, function(estimate) return estimate[member] end
 end
 
 return figures

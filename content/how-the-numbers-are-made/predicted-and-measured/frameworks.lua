@@ -36,7 +36,9 @@ local over_loaded = {autocast = true, loaded = true, clip = "1"}
 local adapted = {rank = 8, targets = "all"}   -- lora_rank and lora_target of LLaMA-Factory, lora_rank and target_modules of ms-swift
 frameworks.trainers = {
   {"axolotl", over_loaded, {}}, {"llama-factory", over_loaded, adapted, trains_float32 = true}, {"llamafactory", over_loaded, adapted, trains_float32 = true},
-  {"ms-swift", over_loaded, adapted}, {"swift", over_loaded, adapted}, {"unsloth", over_loaded, {}}, {"trl", over_loaded, {}},
+  {"ms-swift", over_loaded, adapted}, {"swift", over_loaded, adapted},
+  {"unsloth", over_loaded, {rank = 16, targets = "all"}},   -- SRC: unsloth models/llama.py, FastLlamaModel.get_peft_model
+  {"trl", over_loaded, {}},
 }
 
 -- The facts of the trainer that a column names, as a list of tables; trained is "all" or a kind of adapter.

@@ -9,13 +9,13 @@ local HUB = "https://huggingface.co/"
 
 local presets = {
   ["tinyllama-1.1b"] = {"tinyllama1.1b", "tinyllama"},
-  ["llama-2-7b"] = {"llama27b", "vicuna7b", "vicuna7bv1.5", "stablebeluga7b", "llamaguard7b"}, ["llama-2-13b"] = {"llama213b", "vicuna13b", "vicuna13bv1.5", "stablebeluga13b"}, ["llama-2-70b"] = {"llama270b", "stablebeluga2"},
+  ["llama-2-7b"] = {"llama27b", "vicuna7b", "vicuna7bv1.5", "stablebeluga7b", "llamaguard7b", "noushermesllama27b", "yarnllama27b64k", "yarnllama27b128k"}, ["llama-2-13b"] = {"llama213b", "vicuna13b", "vicuna13bv1.5", "stablebeluga13b", "wizardlm13bv1.2"}, ["llama-2-70b"] = {"llama270b", "stablebeluga2"},
   ["llama-3-8b"] = {"llama38b"}, ["llama-3.1-8b"] = {"llama3.18b", "llamaguard38b", "llama3.1nemotronnano8bv1"},
   ["llama-3.1-70b"] = {"llama3.170b", "llama3.370b", "llama370b"},
-  ["llama-3.1-405b"] = {"llama3.1405b"}, ["yi-6b"] = {"yi6b"}, ["yi-34b"] = {"yi34b"},
+  ["llama-3.1-405b"] = {"llama3.1405b"}, ["yi-6b"] = {"yi6b"}, ["yi-34b"] = {"yi34b", "yi34b200k"},
   ["llama-3.2-1b"] = {"llama3.21b"}, ["llama-3.2-3b"] = {"llama3.23b"},
   ["smollm2-135m"] = {"smollm2135m"}, ["smollm2-360m"] = {"smollm2360m"}, ["smollm2-1.7b"] = {"smollm21.7b"},
-  ["mistral-7b"] = {"mistral7b", "zephyr7balpha", "zephyr7bbeta", "zephyr7bsftfull"}, ["mistral-7b-v0.3"] = {"mistral7bv0.3"}, ["mixtral-8x22b"] = {"mixtral8x22b"}, ["mixtral-8x7b"] = {"mixtral8x7b"},
+  ["mistral-7b"] = {"mistral7b", "zephyr7balpha", "zephyr7bbeta", "zephyr7bsftfull", "zephyrsft", "zephyr7bsft", "neuralchat7bv31", "neuralchat7bv3", "notus7bv1"}, ["mistral-7b-v0.3"] = {"mistral7bv0.3"}, ["mixtral-8x22b"] = {"mixtral8x22b"}, ["mixtral-8x7b"] = {"mixtral8x7b"},
   ["qwen2-0.5b"] = {"qwen20.5b"}, ["qwen2-1.5b"] = {"qwen21.5b"}, ["qwen2-7b"] = {"qwen27b"},
   ["qwen2.5-0.5b"] = {"qwen2.50.5b"}, ["qwen2.5-1.5b"] = {"qwen2.51.5b"}, ["qwen2.5-3b"] = {"qwen2.53b"},
   ["qwen2.5-7b"] = {"qwen2.57b"}, ["qwen2.5-14b"] = {"qwen2.514b"}, ["qwen2.5-32b"] = {"qwen2.532b"},
@@ -25,11 +25,12 @@ local presets = {
   ["phi-1.5"] = {"phi1.5", "phi15", "phi1"}, ["phi-2"] = {"phi2"},
   ["falcon-7b"] = {"falcon7b"}, ["falcon-40b"] = {"falcon40b"},
   ["stablelm-base-alpha-3b"] = {"stablelmbasealpha3b", "stablelmalpha3b", "stablelmtunedalpha3b"},
-  ["gemma-2b"] = {"gemma2b", "gemma12b", "gemma1.12b"}, ["gemma-7b"] = {"gemma7b", "gemma17b", "gemma1.17b"},
+  ["gemma-2b"] = {"gemma2b", "gemma12b", "gemma1.12b"}, ["gemma-7b"] = {"gemma7b", "gemma17b", "gemma1.17b", "zephyr7bgemma"},
   ["gemma-2-2b"] = {"gemma22b"}, ["gemma-2-9b"] = {"gemma29b"}, ["gemma-2-27b"] = {"gemma227b"}, ["gemma-3-1b"] = {"gemma31b"},
   ["pythia-70m"] = {"pythia70m"}, ["pythia-160m"] = {"pythia160m"}, ["pythia-410m"] = {"pythia410m"}, ["pythia-1b"] = {"pythia1b"},
   ["pythia-1.4b"] = {"pythia1.4b"}, ["pythia-2.8b"] = {"pythia2.8b"}, ["pythia-6.9b"] = {"pythia6.9b"},
-  ["pythia-12b"] = {"pythia12b"}, ["gpt-neox-20b"] = {"gptneox20b"},
+  ["pythia-12b"] = {"pythia12b"}, ["gpt-neox-20b"] = {"gptneox20b"}, ["smollm3-3b"] = {"smollm3"}, ["codellama-7b"] = {"codellama27b"}, ["codellama-13b"] = {"codellama213b"},
+  ["deepseek-v3"] = {"deepseekv3671b"}, ["deepseek-v2-lite"] = {"deepseekv2lite", "deepseekv216b"},
   ["bert-base-uncased"] = {"bertbase"}, ["bert-large-uncased"] = {"bertlarge"},
   ["hf-gpt2"] = {"gpt2", "gpt2small", "gpt2124m"}, ["hf-gpt2-medium"] = {"gpt2medium", "gpt2345m", "gpt2355m", "dialogptmedium"}, ["hf-gpt2-large"] = {"gpt2large", "gpt2774m"},
   ["hf-gpt2-xl"] = {"gpt2xl", "gpt21.5b", "gpt2xl1.5b"},
@@ -131,6 +132,10 @@ local written_out = {
     HUB .. "bigcode/starcoderbase-3b"},
   {{"starcoderbase7b"}, "family=gpt_bigcode n_layer=42 n_head=32 n_kv_head=1 n_embd=4096 n_inner=16384 vocab_size=49152 block_size=8192 tie_embeddings=1 bias=1",
     HUB .. "bigcode/starcoderbase-7b"},
+  {{"granite3bcode", "granite3bcodebase128k", "granite3bcodebase2k"}, "family=llama n_layer=32 n_head=32 n_embd=2560 n_inner=10240 vocab_size=49152 block_size=2048 tie_embeddings=1 bias=1",
+    HUB .. "ibm-granite/granite-3b-code-base-2k"},
+  {{"granite8bcode", "granite8bcodebase4k", "granite8bcodebase128k"}, "family=llama n_layer=36 n_head=32 n_kv_head=8 n_embd=4096 n_inner=14336 vocab_size=49152 block_size=4096 tie_embeddings=1 bias=1",
+    HUB .. "ibm-granite/granite-8b-code-base-4k"},
   {{"granite20bcode"}, "family=gpt_bigcode n_layer=52 n_head=48 n_kv_head=1 n_embd=6144 n_inner=24576 vocab_size=49152 block_size=8192 tie_embeddings=1 bias=1",
     HUB .. "ibm-granite/granite-20b-code-base-8k"},
   {{"granite34bcode"}, "family=gpt_bigcode n_layer=88 n_head=48 n_kv_head=1 n_embd=6144 n_inner=24576 vocab_size=49152 block_size=8192 tie_embeddings=1 bias=1",
@@ -149,7 +154,7 @@ local written_out = {
     HUB .. "mistralai/Mistral-Large-Instruct-2407"},
   {{"ministral8b2410", "ministral8b"}, "family=mistral n_layer=36 n_head=32 n_kv_head=8 head_dim=128 n_embd=4096 n_inner=12288 vocab_size=131072 block_size=32768 tie_embeddings=0",
     HUB .. "mistralai/Ministral-8B-Instruct-2410"},
-  {{"openchat3.5", "dolphin2.1mistral7b", "starlinglm7balpha"}, "family=mistral n_layer=32 n_head=32 n_kv_head=8 n_embd=4096 n_inner=14336 vocab_size=32002 block_size=8192 tie_embeddings=0",
+  {{"openchat3.5", "openchat3.50106", "dolphin2.1mistral7b", "starlinglm7balpha", "noushermes2mistral7bdpo"}, "family=mistral n_layer=32 n_head=32 n_kv_head=8 n_embd=4096 n_inner=14336 vocab_size=32002 block_size=8192 tie_embeddings=0",
     HUB .. "openchat/openchat_3.5"},
   {{"codeqwen1.57b"}, "family=qwen2 n_layer=32 n_head=32 n_kv_head=4 n_embd=4096 n_inner=13440 vocab_size=92416 block_size=65536 tie_embeddings=0",
     HUB .. "Qwen/CodeQwen1.5-7B"},
@@ -167,9 +172,9 @@ local written_out = {
 local qwen2_instructs = {["qwen20.5binstruct"] = "qwen2-0.5b", ["qwen21.5binstruct"] = "qwen2-1.5b", ["qwen27binstruct"] = "qwen2-7b",
   ["qwen272binstruct"] = "qwen2.5-72b"}
 
--- What a name says beyond the shape, at its end. The order of names does not matter: all are tried until none is left.
-local endings = {"hf", "gptq", "gptqint4", "gptqint8", "int4", "int8", "awq", "awqgemm", "awqgemv", "fp8", "base", "it", "pt", "class", "v0.1", "v0.2", "v1.0",
-  "intermediatestep1431k3t", "bnb4bit", "4bits", "8bits"}
+-- What a name says beyond the shape, at its end: all are tried until none is left.
+local endings = {"hf", "unsloth", "gptq", "gptqint4", "gptqint8", "int4", "int8", "awq", "awqgemm", "awqgemv", "fp8", "base", "it", "pt", "class", "v0.1", "v0.2", "v1.0",
+  "intermediatestep1431k3t", "bnb4bit", "bnb8bit", "4bit", "8bit", "4bits", "8bits"}
 local beginnings = {"meta", "unsloth", "test"}
 local anywhere = {"instruct", "chat"}
 
@@ -181,6 +186,9 @@ for name, preset in pairs(qwen2_instructs) do by_name[name] = ("preset=%s block_
 for _, entry in ipairs(written_out) do
   for _, name in ipairs(entry[1]) do by_name[name] = entry[2] end
 end
+
+-- The longest ending first: "4bit" ends with "it".
+table.sort(endings, function(a, b) return #a > #b end)
 
 local function shorter(name)
   for _, part in ipairs(endings) do
@@ -207,7 +215,7 @@ end
 
 -- As one of the Hub's names, which the library resolves; in small letters, as rules compare them.
 local function of_library(cell)
-  local name = cell:lower():gsub("^.*/", ""):gsub("^meta%-", ""):gsub("%s+", "-")
+  local name = cell:lower():gsub("^.*/", ""):gsub("^meta%-", ""):gsub("[()]", ""):gsub("%s+", "-")
   if not name:find("^[%w._-]+$") then return nil end
   return pcall(vram.config, "preset=" .. name) and "preset=" .. name or nil
 end
@@ -216,7 +224,7 @@ end
 function models.find(cell)
   local fields = shaped(cell)
   if fields then return fields end
-  local name = cell:lower():gsub("^.*/", ""):gsub("[%s_:%-]+", "")
+  local name = cell:lower():gsub("^.*/", ""):gsub("[%s_:()%-]+", "")
   if by_name[name] then return by_name[name] end
   for _, part in ipairs(anywhere) do name = name:gsub(part, "") end
   while name do

@@ -47,7 +47,7 @@ local function class_of(column)
   local metric = column.metric:lower()
   if column.quality == "*" or metric:find("^unstated") then return "unstated" end
   if column.group:find("^nanotron/") or metric:find("not said", 1, true) then return "nanotron" end
-  if metric:find("nvidia%-smi") or metric:find("^p?y?nvml") then return "nvidia-smi" end
+  if figures.find(metric, {}) == "process_bytes" then return "nvidia-smi" end
   return column.quality == "***" and "complete" or "nearly"
 end
 

@@ -193,7 +193,7 @@ local function tune(facts, column)
   if not facts.optimizer then facts.optimizer = version < 0.3 and "adamw_foreach" or "adamw_fused" end
   facts.loss = version < 0.3 and "upcast" or "chunked_output"
   if facts.gpus > 1 then
-    facts.parallel, facts.ends = version < 0.3 and "fsdp1" or "fsdp2", tune_ends(facts, version)
+    facts.parallel, facts.ends = facts.parallel == "ddp" and "ddp" or version < 0.3 and "fsdp1" or "fsdp2", tune_ends(facts, version)
   end
   if facts.compiled_row then facts.compile = (facts.compiled_row == "qlora") == (facts.quantized_adapters == true) end
   if column.seq:lower():find("alpaca", 1, true) then facts.length = longest_alpaca end
@@ -233,7 +233,8 @@ end
 local function titan(facts, column)
   facts.trained = facts.trained or "all"
   facts.sequence_parallel = true   -- with tensor parallelism always: models/llama3/infra/parallelize.py, apply_tp (SequenceParallel)
-  facts.parallel = facts.parallel == "fsdp1" and "fsdp1" or "fsdp2"
+  facts.parallel = (facts.parallel == "fsdp1" or facts.parallel == "ddp") and facts.parallel or "fsdp2"
+  if facts.quantized == "fp8" then facts.quantized, facts.float8 = nil, true end   -- a product's format here
   facts.dp = fsdp_ways(facts, facts.gpus)
   if facts.compile == nil then facts.compile = false end
   titan_code(facts)
@@ -251,7 +252,7 @@ end
 local function peft_words(method)
   local kind, rest = method:match("^([%w_%-]-)%-%-[Ll]lama%-3%.2%-3[Bb]%-?(.*)$")
   if not kind then return method end
-  return kind .. " " .. rest:gsub("%-(%a)", " %1")
+  return kind .. " " .. rest:gsub("%f[%a]lora%-", "lora_"):gsub("%-(%a)", " %1")
 end
 
 -- experiments/*/*/adapter_config.json: without target modules PEFT takes its own for the model.
@@ -277,9 +278,20 @@ local function inference_over_gpus(facts, column)
   if gpus > 1 then facts.devices = gpus end
 end
 
--- finetune.py: rank 64 on c_attn, c_proj, w1, w2, dropout 0.05; Q-LoRA on a GPTQ model, prepared by PEFT, in float16.
+-- finetune/finetune_ds.sh and finetune_lora_ds.sh, which are for several cards: ds_config_zero3.json for all weights, ds_config_zero2.json
+-- for adapters, and README.md, "Profiling": those of 72B under ZeRO-3, too.
+local function qwen_sharded(facts)
+  if facts.gpus == 1 or facts.zero or facts.parallel then return end
+  facts.zero = (facts.trained == "all" or facts.model:find("n_layer=80", 1, true)) and 3 or 2
+end
+
+-- finetune.py: rank 64 on c_attn, c_proj, w1, w2, dropout 0.05; Q-LoRA on a GPTQ model, prepared by PEFT, in float16; bf16 is the
+-- trainer's flag. Its models in four and eight bits are GPTQ's.
 local function qwen(facts, column)
+  if facts.bits then facts.quantized = facts.bits == 4 and "gptq" or "gptq_int8" end
   if column.task == "inference" then return inference_over_gpus(facts, column) end
+  if facts.autocast == nil then facts.autocast = true end
+  qwen_sharded(facts)
   if facts.trained == "lora" then
     facts.rank, facts.targets, facts.dropout = facts.rank or 64, facts.targets or "all", "0.05"
     for name in pairs{target_c_attn = 0, target_c_proj = 0, target_w1 = 0, target_w2 = 0} do facts[name] = nil end

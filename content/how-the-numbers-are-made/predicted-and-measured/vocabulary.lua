@@ -13,6 +13,19 @@ end
 -- "q_proj k_proj" is one set of modules, however many words it takes: each word is a fact of its own.
 local function target(name) return {["target_" .. name] = true} end
 
+-- A plugin of fms-acceleration and what it was combined with: "accelerated-peft-bnb-foak-liger". Packed by "multipack" or with kernels
+-- of experts it is another run.
+local function accelerated(name)
+  local facts = {prepared = name:find("peft", 1, true) and "own" or nil}
+  for part in name:gmatch("%a+") do
+    if part == "foak" then facts.kernels = "foak"
+    elseif part == "liger" then facts.fused_loss = true
+    elseif part == "padding" then facts.padding_free = true
+    elseif part == "multipack" or part == "scattermoe" or part == "moe" then facts.unmodelled = part end
+  end
+  return facts
+end
+
 -- One matrix for q, k and v.
 local fused = {target_q = true, target_k = true, target_v = true}
 
@@ -50,6 +63,14 @@ vocabulary.precision = {
   {"4%-?bit", {quantized = "nf4"}}, {"8%-?bit", {quantized = "int8"}}, {"bnb 4bit", {quantized = "nf4"}}, {"bnb 8bit", {quantized = "int8"}},
   {"load_in_4bit", {quantized = "nf4"}}, {"load_in_8bit", {quantized = "int8"}},
   {"double quant%a*", {twice = true}}, {"no double quant%a*", {twice = false}},
+  -- as weights that stay so: of what kind, their source says (words.lua)
+  {"int4", {bits = 4}}, {"int8", {bits = 8}}, {"int8 %(bitsandbytes%)", {quantized = "int8"}}, {"bnb", NOTHING}, {"bitsandbytes", NOTHING},
+  {"torch_dtype%s*=%s*torch%.bfloat16", {base = "bfloat16"}}, {"dtype%s*=%s*torch%.bfloat16", {base = "bfloat16"}}, {"dtype%s*=%s*bfloat16", {base = "bfloat16"}},
+  {"torch_dtype%s*=%s*torch%.float16", {base = "float16"}}, {"dtype%s*=%s*torch%.float16", {base = "float16"}}, {"model%.half", {base = "float16", autocast = false}},
+  {"full_bf16", {base = "bfloat16", autocast = false}}, {"tf32%s*=%s*true", NOTHING}, {"bf16%s*=%s*true, tf32%s*=%s*true", {base = "bfloat16", autocast = true}},
+  {"fp32 weights %+ bf16 autocast", {base = "bfloat16", autocast = true}}, {"fp32 params,? %+? ?bf16 amp", {base = "bfloat16", autocast = true}},
+  {"fp32 params,? %+? ?bf16 autocast", {base = "bfloat16", autocast = true}}, {"weights in fp32", {autocast = true}}, {"model loaded in fp32", {autocast = true}},
+  {"with", NOTHING}, {"prototype", NOTHING}, {"dynamic", NOTHING}, {"h100", NOTHING},
   {"gptq 4%-?bit", {quantized = "gptq"}}, {"gptq%-4bit%-128g", {quantized = "gptq"}}, {"awq 4%-?bit", {quantized = "awq"}},
 }
 
@@ -65,11 +86,14 @@ vocabulary.method = {
   {"continued pre%-?training", {trained = "all"}}, {"cpt", {trained = "all"}}, {"from scratch", NOTHING},
   {"gptq[ %-]?lora", {trained = "lora", quantized = "gptq"}},
   -- other beginnings of the same two matrices. SRC: peft tuners/lora/layer.py, reset_lora_parameters and what it calls
-  {"pissa", NOTHING}, {"olora", NOTHING}, {"loftq", NOTHING}, {"eva", NOTHING}, {"corda", NOTHING}, {"orthogonal", NOTHING},
+  {"pissa", NOTHING}, {"olora", NOTHING}, {"lora[_-]ga", NOTHING},
+  -- another rate for one of the two. SRC: peft optimizers/loraplus.py, create_loraplus_optimizer
+  {"lora[_-]?plus", NOTHING}, {"steps%d+", NOTHING},
+ {"loftq", NOTHING}, {"eva", NOTHING}, {"corda", NOTHING}, {"orthogonal", NOTHING},
   {"lora_?alpha[ =]?%d+", NOTHING}, {"alpha[ =]?%d+", NOTHING}, {"a=?%d+", NOTHING}, {"α[ =]?%d+", NOTHING}, {"beta[ =]?[%d.]+", NOTHING},
   {"dropout[ =]?([%d.]+)", function(share) return {dropout = share} end},
   -- what is learned from
-  {"sft", NOTHING}, {"dpo", {trainer = "dpo"}},
+  {"sft", NOTHING}, {"dpo", {trainer = "dpo"}}, {"reward model%a*", {trainer = "reward"}}, {"reward", {trainer = "reward"}}, {"rm", {trainer = "reward"}},
   {"lora%-?fa", {trained = "lora", half_trained = "lora_fa"}}, {"mica", {trained = "lora", half_trained = "mica"}},
   -- ranks and what gets adapters
   {"r=?(%d+)", number "rank"}, {"rank[ =]?(%d+)", number "rank"}, {"lora_r[ =]?(%d+)", number "rank"},
@@ -79,10 +103,10 @@ vocabulary.method = {
   {"q_proj", target "q"}, {"k_proj", target "k"}, {"v_proj", target "v"}, {"o_proj", target "o"}, {"gate_proj", target "gate"},
   {"up_proj", target "up"}, {"down_proj", target "down"}, {"lm_head", target "head"}, {"embed_tokens", target "embed"},
   {"c_attn", target "c_attn"}, {"query_key_value", fused}, {"qkv_proj", fused}, {"wqkv", fused},
-  {"out_proj", target "o"}, {"dense", target "o"}, {"dense_h_to_4h", target "up"}, {"dense_4h_to_h", target "down"}, {"c_proj", target "c_proj"}, {"w1", target "w1"}, {"w2", target "w2"},
+  {"out_proj", target "o"}, {"output_proj", target "o"}, {"output", target "head"}, {"gate_up_proj", {target_gate = true, target_up = true}}, {"dense", target "o"}, {"dense_h_to_4h", target "up"}, {"dense_4h_to_h", target "down"}, {"c_proj", target "c_proj"}, {"w1", target "w1"}, {"w2", target "w2"},
   {"w?_?q", target "q"}, {"w?_?k", target "k"}, {"w?_?v", target "v"}, {"w?_?o", target "o"}, {"query", target "q"}, {"key", target "k"}, {"value", target "v"},
   {"gate", target "gate"}, {"up", target "up"}, {"down", target "down"}, {"targets?", NOTHING}, {"and", NOTHING}, {"only", NOTHING},
-  {"qkv", fused}, {"attn", {targets = "attention"}}, {"mlp", {targets = "gate+up+down"}}, {"attn ?%+ ?mlp", {targets = "all"}}, {"attention ?%+ ?mlp", {targets = "all"}},
+  {"qkv", fused}, {"attn", {targets = "attention"}}, {"mlp", {targets = "gate+up+down"}}, {"linear", {targets = "all"}}, {"attn ?%+ ?mlp", {targets = "all"}}, {"attention ?%+ ?mlp", {targets = "all"}},
   {"all but o", {targets = "q+k+v+gate+up+down"}}, {"all", {targets = "all"}}, {"all%-linear", {targets = "all"}},
   {"all linear layers", {targets = "all"}}, {"all linear", {targets = "all"}}, {"q,v", {targets = "q+v"}}, {"qv", {targets = "q+v"}}, {"qkvo", {targets = "q+k+v+o"}},
   {"attention", {targets = "attention"}}, {"target mlp", {targets = "gate+up+down"}},
@@ -93,26 +117,23 @@ vocabulary.method = {
   {"bnb%.nf4%-dq", {quantized = "nf4_double"}}, {"bnb%.fp4", {quantized = "nf4"}},   -- as many bits
   {"bnb%.fp4%-dq", {quantized = "nf4_double"}}, {"bnb%.int8", {quantized = "int8"}}, {"int8", {quantized = "int8"}},
   {"gptq%-4bit", {quantized = "gptq"}}, {"gptq int4", {quantized = "gptq"}}, {"gptq%-int4", {quantized = "gptq"}},
-  {"gptq int8", {quantized = "gptq_int8"}}, {"awq", {quantized = "awq"}}, {"gptq", {quantized = "gptq"}}, {"bnb 4%-?bit", {quantized = "nf4"}}, {"bnb 8%-?bit", {quantized = "int8"}},
+  {"gptq int8", {quantized = "gptq_int8"}}, {"gptq%.int4", {quantized = "gptq"}}, {"bnb", NOTHING}, {"bitsandbytes", NOTHING}, {"16%-?bit", NOTHING}, {"awq", {quantized = "awq"}}, {"gptq", {quantized = "gptq"}}, {"bnb 4%-?bit", {quantized = "nf4"}}, {"bnb 8%-?bit", {quantized = "int8"}},
   {"4%-?bit", {quantized = "nf4"}}, {"int4", {quantized = "nf4"}}, {"8%-?bit", {quantized = "int8"}},
   {"bnb%-?nf4", {quantized = "nf4"}}, {"bnb%-?int8", {quantized = "int8"}},
   -- kernels and preparation, in the brackets of fms-acceleration
-  {"foak%-fast%-kernels", {kernels = "foak"}}, {"foak%-fast%-kernels%-liger", {kernels = "foak", fused_loss = true}},
-  {"baseline%-peft%-bnb", {prepared = "peft"}},
-  {"accelerated%-peft%-bnb", {prepared = "own"}}, {"accelerated%-peft%-bnb%-foak", {prepared = "own", kernels = "foak"}},
-  {"accelerated%-peft%-bnb%-foak%-liger", {prepared = "own", kernels = "foak", fused_loss = true}},
-  {"accelerated%-peft%-autogptq", {prepared = "own"}}, {"accelerated%-peft%-autogptq%-foak", {prepared = "own", kernels = "foak"}},
-  {"accelerated%-peft%-autogptq%-foak%-liger", {prepared = "own", kernels = "foak", fused_loss = true}},
+  {"(foak%-fast%-kernels[%a-]*)", accelerated}, {"baseline%-peft%-bnb", {prepared = "peft"}}, {"(accelerated%-peft%-%a+[%a-]*)", accelerated},
   {"liger", {kernels = "liger", fused_loss = true}}, {"unsloth", {kernels = "foak"}},
   {"fused lora kernels", {lora_kernels = "qkv+o+mlp"}},
   -- over several GPUs
   {"ddp", {parallel = "ddp"}}, {"fsdp", {sharded = true}}, {"fsdp1", {parallel = "fsdp1"}}, {"deepspeed", NOTHING},
+  {"fsdp%s+%(?(%d+)%)?", number "fsdp_number"}, {"vanilla", NOTHING}, {"loss[ _]parallel", NOTHING}, {"z(%d)", number "zero"},
+  {"fsdp shard_grad_op", {parallel = "fsdp1", reshard = false}}, {"fsdp1 shard_grad_op", {parallel = "fsdp1", reshard = false}},
   {"fsdp(%d+)", number "fsdp_number"}, {"zero[ -]?(%d)", number "zero"}, {"deepspeed zero[ -]?(%d)", number "zero"},
   {"sequence parallel", {sequence_parallel = true}}, {"ring attention", {sequence_divided = true}}, {"ulysses", {sequence_divided = true}},
   {"sequence parallel (%d+)", number "cp"}, {"sp=?(%d+)", number "cp"}, {"padding%-free", {padding_free = true}},
-  {"dp=?(%d+)", number "dp"}, {"tp=?(%d+)", number "tp"}, {"pp=?(%d+)", number "pp"}, {"cp=?(%d+)", number "cp"},
+  {"dp=?%s?(%d+)", number "dp"}, {"tp=?%s?(%d+)", number "tp"}, {"pp=?%s?(%d+)", number "pp"}, {"cp=?%s?(%d+)", number "cp"}, {"async ?tp=?%s?(%d+)", number "tp"},
   {"ep=?(%d+)", number "ep"}, {"1f1b", {schedule = "1f1b"}}, {"interleaved 1f1b", {schedule = "interleaved"}},
-  {"interleaved", {schedule = "interleaved"}}, {"gpipe", {schedule = "gpipe"}}, {"afab", {schedule = "gpipe"}},
+  {"interleaved", {schedule = "interleaved"}}, {"interleaved%-?1f1b", {schedule = "interleaved"}}, {"gpipe", {schedule = "gpipe"}}, {"afab", {schedule = "gpipe"}},
   {"asynctp", NOTHING}, {"1d", NOTHING}, {"2d", NOTHING}, {"3d", NOTHING}, {"4d", NOTHING},
   {"cpu offload", {offload_params = true}}, {"tensor parallel", {tensor_parallel = true}},
   {"sequential layers", {spread_layers = true}},
@@ -162,7 +183,16 @@ vocabulary.checkpointing = {
   {"selective %(?every (%d+)%a?%a?%)?", function(n) return {checkpointing = "every", every = math.tointeger(tonumber(n))} end},
   -- SRC: torchtitan, activation_checkpoint.selective_ac_option: a number is every so many layers
   {"selective %((%d+)%)", function(n) return {checkpointing = "every", every = math.tointeger(tonumber(n))} end},
-  {"selective", {checkpointing = "selective"}}, {"op", NOTHING}, {"per%-op", NOTHING},
+  {"selective", {checkpointing = "selective"}}, {"op", NOTHING}, {"per[ %-]op", NOTHING}, {"per[ %-]op sac", {checkpointing = "selective"}},
+  {"selective layer (%d+)", function(n) return {checkpointing = "every", every = math.tointeger(tonumber(n))} end},
+  {"every (%d+)%a%a layer %(?selective%)?", function(n) return {checkpointing = "every", every = math.tointeger(tonumber(n))} end},
+  {"selective,? every (%d+) layers?", function(n) return {checkpointing = "every", every = math.tointeger(tonumber(n))} end},
+  {"s?ac every (%d+) layers?", function(n) return {checkpointing = "every", every = math.tointeger(tonumber(n))} end},
+  {"each (%d+)%a%a layer", function(n) return {checkpointing = "every", every = math.tointeger(tonumber(n))} end},
+  {"every other layer", {checkpointing = "every", every = 2}}, {"every other block", {checkpointing = "every", every = 2}},
+  {"use_gradient_checkpointing%s*=?%s*\"?unsloth\"?", {checkpointing = "block", activation_offload = "inputs"}}, {"ac=full", {checkpointing = "block"}},
+  {"full recompute", {checkpointing = "block"}}, {"full recomputation", {checkpointing = "block"}}, {"recompute full", {checkpointing = "block"}},
+  {"offloaded to cpu", {activation_offload = true}}, {"offloaded to the cpu", {activation_offload = true}}, {"cpu offload", {activation_offload = true}},
   {"every (%d+)%a%a layer", function(n) return {checkpointing = "every", every = math.tointeger(tonumber(n))} end},
   {"every (%d+) layers?", function(n) return {checkpointing = "every", every = math.tointeger(tonumber(n))} end},
   {"see method", NOTHING}, {"%?", {checkpointing_unsaid = true}}, {"unknown", {checkpointing_unsaid = true}},
@@ -171,6 +201,9 @@ vocabulary.checkpointing = {
 vocabulary.optimizer = {
   {"%-", NOTHING}, {"%?", NOTHING}, {"see method", NOTHING}, {"unknown", NOTHING}, {"default", NOTHING}, {"n/a", NOTHING},
   {"torch%.optim%.adamw", {optimizer = "adamw_torch"}}, {"torch%.optim%.adamw%(fused", {optimizer = "adamw_fused"}}, {"adamw %(torch%)", {optimizer = "adamw_torch"}}, {"32%-?bit", NOTHING}, {"lr[ =]?[%d.e-]+", NOTHING},
+  {"fp32", NOTHING}, {"fp32 states", NOTHING}, {"for%-loop", {optimizer = "adamw_hf"}}, {"no foreach", {optimizer = "adamw_hf"}}, {"no fused", NOTHING},
+  {"cpu adamw?", {adam = true, offload_optimizer = true}}, {"adamw? offloaded", {adam = true, offload_optimizer = true}}, {"adamw?,? offload", {adam = true, offload_optimizer = true}},
+  {"apex", {optimizer = "adamw_fused"}}, {"apex fusedadam", {optimizer = "adamw_fused"}}, {"adamw_apex_fused", {optimizer = "adamw_fused"}}, {"beta[12][ =]?[%d.]+", NOTHING},
   {"fused", {optimizer = "adamw_fused"}}, {"foreach", {optimizer = "adamw_foreach"}}, {"deepspeed", NOTHING}, {"deepspeed fusedadam", {optimizer = "adamw_fused"}},
   {"deepspeedcpuadam", {adam = true, offload_optimizer = true}}, {"cpuadam", {adam = true, offload_optimizer = true}}, {"cpu offload", {offload_optimizer = true}},
   {"adamw", {adam = true}}, {"adam", {adam = true}}, {"torch adamw", {optimizer = "adamw_torch"}},
@@ -221,9 +254,12 @@ local run = {
   {"full shard auto_wrap", {parallel = "fsdp1"}}, {"zero[ _%-]?stage[ =:%-]*(%d)", number "zero"}, {"deepspeed zero[ %-]?stage[ %-]?(%d)", number "zero"}, {"deepspeed stage[ %-]?(%d)", number "zero"},
   -- SRC: LLaMA-Factory examples/deepspeed/ds_z3_offload_config.json offloads both; ds_z2_offload_config.json the optimizer
   {"zero[ %-]?3[ %-]offload", {zero = 3, offload_optimizer = true, offload_params = true}}, {"zero[ %-]?2[ %-]offload", {zero = 2, offload_optimizer = true}},
+  {"deepspeed zero[ %-]?3[ %-]offload", {zero = 3, offload_optimizer = true, offload_params = true}}, {"deepspeed zero[ %-]?2[ %-]offload", {zero = 2, offload_optimizer = true}},
+  {"zero[ %-]?3,?[ %-]%+? ?cpu[ %-]offload%a*", {zero = 3, offload_optimizer = true, offload_params = true}}, {"zero[ %-]?2,?[ %-]%+? ?cpu[ %-]offload%a*", {zero = 2, offload_optimizer = true}},
+  {"sequence packing", {packed = true}}, {"chunked ce", {loss = "chunked_output"}}, {"chunked cross[ %-]entropy", {loss = "chunked_output"}},
   {"optimizer offload%a*", {offload_optimizer = true}}, {"offload[_ ]optimizer", {offload_optimizer = true}}, {"param%a* offload%a*", {offload_params = true}}, {"offload[_ ]params?", {offload_params = true}},
   -- SRC: torchtitan parallelism.fsdp_reshard_after_forward: default keeps the last block's weights only, and without pipelines "always" none
-  {"reshard_after_forward[ =]never", {reshard = false}}, {"reshard_after_forward[ =]default", NOTHING},
+  {"reshard_after_forward[ =]never", {reshard = false}}, {"no reshard_after_forward", {reshard = false}}, {"reshard_after_forward[ =]default", NOTHING},
   {"device_map%s*=%s*auto", {spread_layers = true}}, {"tensor parallel (%d+)", number "tp"}, {"tp[ =](%d+)", number "tp"}, {"pp[ =](%d+)", number "pp"}, {"cp[ =](%d+)", number "cp"},
   {"expandable[_ ]segments", {expandable = true}}, {"expandable_segments:true", {expandable = true}}, {"pytorch_cuda_alloc_conf=expandable_segments:true", {expandable = true}},
   {"no use_cache", {use_cache = false}}, {"lora[ _]dropout[ =:]*([%d.]+)", function(share) return {dropout = share} end},
@@ -239,11 +275,13 @@ local run = {
   -- what changes nothing
   {"no eval%a*", NOTHING}, {"eval off", NOTHING}, {"group[ _]by[ _]length", NOTHING}, {"lr[ =]?[%d.e-]+", NOTHING}, {"cosine", NOTHING}, {"warmup[ =]?[%d.]+", NOTHING},
   {"%d+ epochs?", NOTHING}, {"%d+ steps?", NOTHING}, {"max_steps[ =]?%d+", NOTHING}, {"step %d+", NOTHING}, {"after %d+ steps?", NOTHING}, {"seed[ =]?%d+", NOTHING}, {"wandb", NOTHING},
-  {"colab", NOTHING}, {"linux", NOTHING}, {"bias[ =]none", NOTHING}, {"hf", NOTHING}, {"bf16", NOTHING},
+  {"colab", NOTHING}, {"linux", NOTHING}, {"accelerate", NOTHING}, {"single node", NOTHING}, {"one node", NOTHING}, {"nvlink", NOTHING}, {"pcie", NOTHING}, {"logging", NOTHING},
+  {"warmup", NOTHING}, {"rslora", NOTHING}, {"tf32 on", NOTHING}, {"tf32", NOTHING}, {"completion[%- ]only loss", NOTHING}, {"completion[_ ]only[_ ]loss", NOTHING},
+  {"assistant[_ ]only[_ ]loss", NOTHING}, {"bfd", NOTHING}, {"dataset", NOTHING}, {"peak over %d+ steps", NOTHING}, {"mean of %d+ runs", NOTHING}, {"fsdp_version[ =:]*(%d)", number "fsdp_number"}, {"bias[ =]none", NOTHING}, {"hf", NOTHING}, {"bf16", NOTHING},
 }
 
 vocabulary.other = {
-  {"%-", NOTHING}, {"unfused", NOTHING}, {"flash%-attn 2", {attention = "flash_attention_2"}}, {"flash_attention_2", {attention = "flash_attention_2"}},
+  {"%-", NOTHING}, {"none", NOTHING}, {"loss[ _]parallel", NOTHING}, {"unfused", NOTHING}, {"flash%-attn 2", {attention = "flash_attention_2"}}, {"flash_attention_2", {attention = "flash_attention_2"}},
   {"flash%-attention 2", {attention = "flash_attention_2"}}, {"flash%-attention [34]", {attention = "flash_attention_2"}},   -- as many tensors
   {"sdpa", {attention = "sdpa"}}, {"eager attention", {attention = "math"}},
   {"packing", {packed = true}}, {"packed", {packed = true}}, {"unpacked", {packed = false}},

@@ -33,32 +33,32 @@ local function cards_of(cell)
 end
 
 -- What may stand around a batch.
-local around_batch = {"^m?bs?%s*=?%s*", "^micro[%a _-]*=?%s*", "%s*%(micro%)$", "%s*%(?per[ -]device%)?", "%s*%(?per[ -]gpu%)?", "%s*/%s*gpu$"}
+local around_batch = {"^per_device_train_batch_size%s*=?%s*", "^m?bs?%s*=?%s*", "^micro[%a _-]*=?%s*", "%s*%(micro%)$", "%s*%(?per[ -]device%)?", "%s*%(?per[ -]gpu%)?", "%s*/%s*gpu$"}
 
 -- "2", "2 per GPU", "mbs 2", "2 (GA 8)": sequences of one pass on one card, and how many passes make a step. "8x4" and a batch of
 -- all cards do not say which is which.
 local function batch_of(cell)
   local text = cell:lower()
   for _, pattern in ipairs(around_batch) do text = text:gsub(pattern, "") end
-  local size, passes = text:match("^(%d+)%s*[,(]%s*ga%s*=?%s*(%d+)%)?$")
+  local size, passes = text:gsub("grad%a*%s+acc%a*", "ga"):gsub("%s*x%s*ga", ",ga"):match("^(%d+)%s*[,(]%s*ga%s*=?%s*(%d+)%)?$")
   if size then return count(size), count(passes) end
   return count((text:gsub("%s*seq%a*$", "")))
 end
 
 -- A prompt and what follows: "~32+50", "2048 in / 128 out", "prompt 128, gen 256".
-local prompts = {"^~?(%d+)%s*%+%s*(%d+)$", "^(%d+) in%a*%s*[,+/]%s*(%d+) out%a*$", "^prompt (%d+)%s*[,+/]%s*gen%a* (%d+)$"}
+local prompts = {"^~?(%d+)%s*%+%s*(%d+)$", "^prompt (%d+)%s*[,+/]%s*completion (%d+)$", "^input (%d+)%s*[,+/]?%s*output (%d+)$", "^(%d+) in%a*%s*[,+/]%s*(%d+) out%a*$", "^prompt (%d+)%s*[,+/]%s*gen%a* (%d+)$"}
 
 -- "2,048" is one number, and "512, 1024" two; of "128,256" nobody knows.
 local function one_number(cell)
   if not cell:find("^%d%d?%d?,%d%d%d$") then return false end
   local n = count(cell)
-  if n % 1000 == 0 then return true end
+  if n % 1000 == 0 or tonumber(cell:match("^%d+")) < 64 then return true end   -- nobody lists sequences of 14 tokens
   while n % 2 == 0 do n = n // 2 end
   return n == 1 or n == 3, true
 end
 
 -- What may stand around a length.
-local around = {"^up to%s*", "^len%a*%s*=?%s*", "^ctx%s*=?%s*", "^context%a*%s*=?%s*", "%s*context%s*$", "%s*ctx%s*$", "^max%a*%.?%s*", "%s*max%a*%.?$", "%s*%(?packed%)?$", "^%s*[<~]?=?%s*", "%s*tokens?%s*$", "%s+$"}
+local around = {"^up to%s*", "^seq_?len%a*%s*=?%s*", "^max_%a+%s*=?%s*", "%s*%(?padded%)?$",  "^len%a*%s*=?%s*", "^ctx%s*=?%s*", "^context%a*%s*=?%s*", "%s*context%s*$", "%s*ctx%s*$", "^max%a*%.?%s*", "%s*max%a*%.?$", "%s*%(?packed%)?$", "^%s*[<~]?=?%s*", "%s*tokens?%s*$", "%s+$"}
 
 -- "4096", "<=768", "512, 1024, 2048", "512-1024": the largest length is the one that decides the peak.
 local function lengths(cell)
@@ -131,12 +131,14 @@ local function complete(facts, column, source)
   if facts.trained == "all" and tonumber(facts.dropout or 0) > 0 then return "unknown method 'dropout': of the model's own layers" end
   if facts.reentrant ~= nil and not facts.checkpointing then facts.checkpointing = "block" end
   facts.parallel = facts.parallel or facts.sharded and "fsdp"
+  if facts.unmodelled then return ("unknown method '%s'"):format(facts.unmodelled) end
   local wrong = source.reading and source.reading(facts, column)
   if wrong then return wrong end
   silent(facts, source.facts)
   if not next(source.facts) then
     for _, more in ipairs(frameworks.trainer(facts.found, facts.trained)) do silent(facts, more) end
   end
+  if facts.bits and not facts.quantized then return ("unknown precision 'int%d': of what kind is not said"):format(facts.bits) end
   -- QLoRA alone is its paper's: NF4, the scales quantized once more
   if facts.quantized_adapters and facts.framework == "transformers" then facts.quantized = facts.quantized or facts.twice == false and "nf4" or "nf4_double" end
   if facts.quantized == "nf4" and facts.twice then facts.quantized = "nf4_double" end
@@ -259,7 +261,6 @@ local function put_training(put, facts)
   put("keep_logits", facts.keep_logits)
   put("use_cache", yes(facts.use_cache))
   put_float8(put, facts)
-  put("padding_free", yes(facts.padding_free))
   put("grad_clip", facts.clip)
   put("evaluation", tostring(facts.evaluation == true))
   put("trainer", facts.trainer)
@@ -308,12 +309,14 @@ end
 -- first is taken.
 local cards = {
   {"^a100$", "A100 80GB SXM"}, {"^a100%-sxm4$", "A100 80GB SXM"}, {"^h100%-80gb$", "H100 SXM"},
-  {"^h100%-%d+gb$", "H100 SXM", true}, {"^h20[- ]%d+gb$", "H100 SXM", true},
+  {"^h100%-%d+gb$", "H100 SXM", true}, {"^h20[- ]%d+gb$", "H100 SXM", true}, {"^h20$", "H100 SXM"},
+  {"^a100[- ]40gb sxm4?$", "A100 40GB"}, {"^a6000 ada$", "RTX 6000 Ada"},
   {"^rtx 3090/4090$", "RTX 3090"}, {"^h800%-?%d*g?b?$", "H100 SXM"}, {"^a800%-?%d*g?b?$", "A100 80GB SXM"},
 }
 
 local function card(cell)
-  cell = cell:gsub("^%d+%s*[xX]%s*", ""):gsub("[()]", " "):gsub("(%d)%s+([Gg][Bb])", "%1%2"):gsub("%s+$", ""):gsub("%s+", " ")
+  cell = cell:gsub("^%d+%s*[xX]%s*", ""):gsub("[()]", " "):gsub("[Cc]olab", ""):gsub("(%d)%s+([Gg][Bb])", "%1%2"):gsub("^%s+", ""):gsub("%s+$", ""):gsub("%s+", " ")
+  cell = cell:gsub("^(%d+[Gg][Bb]) (.+)$", "%2 %1")   -- "80GB A100"
   local name = cell:lower()
   if name == "?" or name == "" or name == "-" then return nil end
   for _, entry in ipairs(cards) do

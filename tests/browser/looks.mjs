@@ -17,7 +17,7 @@ function overflow(page) {
   });
 }
 
-// Texts of a picture that lie on each other, and commands that are wider than their box.
+// Texts of a picture that lie on each other or on a line, commands that are wider than their box, code below its button.
 function crowded(page) {
   return page.evaluate(() => {
     const found = [], box = (e) => e.getBoundingClientRect();
@@ -26,6 +26,22 @@ function crowded(page) {
       texts.forEach(([one, a], i) => texts.slice(i + 1).forEach(([other, b]) => {
         if (Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 5) found.push(`${one} / ${other}`);
       }));
+    }
+    const within = (p, b) => p.x > b.left && p.x < b.right && p.y > b.top + 2 && p.y < b.bottom - 2;
+    for (const svg of document.querySelectorAll(".chart.lines svg")) {
+      const names = [...svg.querySelectorAll("text[text-anchor=start]")];   // the card's, and the legend's
+      for (const line of svg.querySelectorAll("path.line")) {
+        const all = line.getTotalLength(), at = svg.getScreenCTM();
+        for (let k = 0; k <= 100; k++) {
+          const p = line.getPointAtLength(all * k / 100).matrixTransform(at), over = names.find((t) => within(p, box(t)));
+          if (over) { found.push(`a line / ${over.textContent}`); break; }
+        }
+      }
+    }
+    for (const bar of document.querySelectorAll(".code-bar")) {
+      const range = new Range(), b = box(bar), code = bar.parentNode.querySelector("code");
+      range.selectNodeContents(code);
+      if ([...range.getClientRects()].some((r) => r.width > 1 && r.right > b.left && r.left < b.right && r.bottom > b.top + 3 && r.top < b.bottom - 3)) found.push(`the bar / ${code.textContent.split("\n")[0]}`);
     }
     for (const e of document.querySelectorAll("pre:has(> .language-console)")) if (e.scrollWidth > e.clientWidth + 1) found.push(e.textContent);
     return found.slice(0, 4).join("; ");

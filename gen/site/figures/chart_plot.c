@@ -9,7 +9,13 @@ enum {
     RIGHT = 20,
     HEIGHT = 190,
     WIDTH = CHART_WIDTH - LEFT - RIGHT,
-    BASE = TOP + HEIGHT
+    BASE = TOP + HEIGHT,
+    LETTER = 11,
+    CLEAR = 4  // between a text and a line, whose marks are as large
+};
+
+struct taken {
+    double left, top, right, bottom;
 };
 
 static double y_of(const struct chart_axis *a, double v)
@@ -26,18 +32,6 @@ static double largest_value(const struct chart *c)
     for (size_t i = 0; i < c->point_count; i++)
         largest = fmax(largest, c->points[i]);
     return largest;
-}
-
-static void put_limit(const struct chart *c, const struct chart_axis *a, buf *out)
-{
-    double limit = chart_limit(c);
-    if (limit <= 0)
-        return;
-    chart_line(out, "limit", LEFT, y_of(a, limit), LEFT + WIDTH, y_of(a, limit));
-    buf text = BUF_INIT;
-    chart_named_bytes(c, c->limit_label, limit, UNIT_MiB, 0, &text);
-    chart_text(out, LEFT + 3, y_of(a, limit) - 4, "start", buf_view(&text));
-    buf_free(&text);
 }
 
 // Left and right of the whole: the name of the horizontal axis.
@@ -57,15 +51,85 @@ static double x_of(const struct chart *c, double x)
     return LEFT + (most > 0 ? x / most : 0) * (WIDTH - 8);
 }
 
-// A square for the first line, a circle for the others; dashes tell the lines apart too.
+static bool piece_meets(double x0, double y0, double x1, double y1, struct taken box)
+{
+    if (x1 <= box.left || x0 >= box.right || x1 <= x0)
+        return false;
+    double slope = (y1 - y0) / (x1 - x0), from = y0 + (fmax(box.left, x0) - x0) * slope,
+           to = y0 + (fmin(box.right, x1) - x0) * slope;
+    return fmin(from, to) < box.bottom && fmax(from, to) > box.top;
+}
+
+// Whether a line of the chart runs through a box.
+static bool is_crossed(const struct chart *c, const struct chart_axis *a, struct taken box)
+{
+    for (size_t k = 0; k < c->column_count; k++) {
+        double left = INFINITY, height = 0;
+        for (size_t i = 0; i < c->row_count; i++) {
+            if (!chart_has(&c->rows[i], k))
+                continue;
+            double x = x_of(c, c->rows[i].x), y = y_of(a, chart_value(&c->rows[i], k));
+            if (piece_meets(left, height, x, y, box))
+                return true;
+            left = x, height = y;
+        }
+    }
+    return false;
+}
+
+// Whether there is room for the limit's name above its line, or else below it: there, as far left
+// as no other line runs through it. *y comes with the line's height and goes with the text's.
+static bool find_place(const struct chart *c, const struct chart_axis *a, double width, double *x,
+                       double *y)
+{
+    const double heights[] = {*y - CLEAR, *y + CLEAR + LETTER - 1};
+    for (size_t i = 0; i < 2; i++) {
+        *y = heights[i];
+        for (*x = LEFT + 3; *y < BASE && *x + width <= LEFT + WIDTH; *x += 2)
+            if (!is_crossed(
+                    c, a, (struct taken){*x - CLEAR, *y - LETTER - 1, *x + width + CLEAR, *y + 3}))
+                return true;
+    }
+    return false;
+}
+
+// The limit's line with its name; where the name has no room, only the line: false.
+static bool put_limit(const struct chart *c, const struct chart_axis *a, str name, buf *out)
+{
+    double y = y_of(a, chart_limit(c)), x = LEFT;
+    if (!name.len)
+        return true;
+    chart_line(out, "limit", LEFT, y, LEFT + WIDTH, y);
+    bool fits = find_place(c, a, chart_text_width(name), &x, &y);
+    if (fits)
+        chart_text(out, x, y, "start", name);
+    return fits;
+}
+
+static void limit_name(const struct chart *c, buf *name)
+{
+    if (chart_limit(c) > 0)
+        chart_named_bytes(c, c->limit_label, chart_limit(c), UNIT_MiB, 0, name);
+}
+
+// A mark of its own for each line; dashes tell them apart too.
 static void put_mark(size_t series, double x, double y, buf *out)
 {
+    static const char *const marks[CHART_COLUMNS] = {
+        [2] = "0,-4 4,3 -4,3",
+        [3] = "0,-4.5 4.5,0 0,4.5 -4.5,0",
+    };
     if (series == 0)
         buf_printf(out, "<rect class=\"mark\" x=\"%.1f\" y=\"%.1f\" width=\"6\" height=\"6\"/>\n",
                    x - 3, y - 3);
-    else
+    else if (!marks[series])
         buf_printf(out, "<circle class=\"mark s%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"/>\n", series,
                    x, y);
+    else
+        buf_printf(out,
+                   "<polygon class=\"mark s%zu\" transform=\"translate(%.1f %.1f)\" "
+                   "points=\"%s\"/>\n",
+                   series, x, y, marks[series]);
 }
 
 static void put_series(const struct chart *c, size_t k, const struct chart_axis *a, buf *out)
@@ -99,6 +163,7 @@ static double put_legend(const struct chart *c, double y, buf *out)
 double chart_lines(const struct chart *c, buf *out)
 {
     struct chart_axis a = chart_axis(largest_value(c), HEIGHT);
+    buf name = BUF_INIT;
     double free_from = 0;
     chart_axis_y(c, &a, LEFT, BASE, WIDTH, out);
     for (size_t i = 0; i < c->row_count; i++) {
@@ -111,8 +176,16 @@ double chart_lines(const struct chart *c, buf *out)
     }
     for (size_t k = 0; k < c->column_count; k++)
         put_series(c, k, &a, out);
-    put_limit(c, &a, out);
-    return put_legend(c, put_x_title(c, BASE + 16, out) + 4, out) + 4;
+    limit_name(c, &name);
+    bool named = put_limit(c, &a, buf_view(&name), out);
+    double y = put_legend(c, put_x_title(c, BASE + 16, out) + 4, out);
+    if (!named) {
+        chart_line(out, "limit", LEFT, y + 8, LEFT + 24, y + 8);
+        chart_text(out, LEFT + 31, y + 12, "start", buf_view(&name));
+        y += 16;
+    }
+    buf_free(&name);
+    return y + 4;
 }
 
 static double time_x(const struct chart *c, double index)
@@ -142,6 +215,7 @@ static void put_peak(const struct chart *c, const struct chart_axis *a, buf *out
 double chart_time(const struct chart *c, buf *out)
 {
     struct chart_axis a = chart_axis(largest_value(c) * 1.08, HEIGHT);
+    buf name = BUF_INIT;
     chart_axis_y(c, &a, LEFT, BASE, WIDTH, out);
     buf_printf(out, "<path class=\"area\" d=\"M%d %d", LEFT, BASE);
     for (size_t i = 0; i < c->point_count; i++)
@@ -150,7 +224,9 @@ double chart_time(const struct chart *c, buf *out)
     for (size_t i = 0; i < c->mark_count; i++)
         chart_line(out, "step", time_x(c, c->marks[i]), BASE - HEIGHT, time_x(c, c->marks[i]),
                    BASE + 4);
-    put_limit(c, &a, out);
+    limit_name(c, &name);
+    put_limit(c, &a, buf_view(&name), out);
+    buf_free(&name);
     if (c->point_count)
         put_peak(c, &a, out);
     return put_x_title(c, BASE + 2, out) + 4;
@@ -173,11 +249,7 @@ static const struct {
     {5, 10, "start"}, {-5, 10, "end"},   {5, -3, "start"},
     {-5, -3, "end"},  {0, -7, "middle"}, {0, 16, "middle"},
 };
-enum { PLACES = sizeof places / sizeof *places, LETTER = 11 };
-
-struct taken {
-    double left, top, right, bottom;
-};
+enum { PLACES = sizeof places / sizeof *places };
 
 static struct taken number_box(size_t place, double x, double y, double width)
 {

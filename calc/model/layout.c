@@ -50,6 +50,9 @@ static uint64_t layout_targets(uint16_t number)
         [P_GLOBAL_K] = CONFIG_BIT(TARGET_K),
         [P_GLOBAL_V] = CONFIG_BIT(TARGET_V),
         [P_GLOBAL_O] = CONFIG_BIT(TARGET_O),
+        [P_WIDE_GATE] = CONFIG_BIT(TARGET_GATE),
+        [P_WIDE_UP] = CONFIG_BIT(TARGET_UP),
+        [P_WIDE_DOWN] = CONFIG_BIT(TARGET_DOWN),
 #endif
         [P_SHARED_GATE] = CONFIG_BIT(TARGET_GATE),
         [P_SHARED_UP] = CONFIG_BIT(TARGET_UP),
@@ -61,7 +64,9 @@ static uint64_t layout_targets(uint16_t number)
 static bool layout_adapted(const struct model *m, uint16_t number)
 {
 #ifndef __wasm__
-    if (number >= P_DELTA_QKV && number <= P_DELTA_OUT)  // of every linear layer alone
+    bool apart = (number >= P_DELTA_QKV && number <= P_DELTA_OUT) || number == P_INPUT_GATE ||
+                 number == P_INPUT_PROJECT;
+    if (apart)  // of every linear layer alone
         return m->c.lora_rank > 0 &&
                (m->c.lora_targets & CONFIG_SET_ALL_LINEAR) == CONFIG_SET_ALL_LINEAR;
 #endif
@@ -72,7 +77,7 @@ static bool layout_adapted(const struct model *m, uint16_t number)
 static bool layout_turned(uint16_t number)
 {
 #ifndef __wasm__
-    return number == P_DELTA_OUT || number == P_GLOBAL_O;
+    return number == P_DELTA_OUT || number == P_GLOBAL_O || number == P_INPUT_PROJECT;
 #else
     (void)number;
     return false;
@@ -93,6 +98,7 @@ static uint8_t layout_adapter_shape(uint8_t weight_shape, bool output_side, uint
         [SHAPE_W_Q_GATED] = {SHAPE_A_C, SHAPE_A_Q_GATED},
         [SHAPE_W_G_Q] = {SHAPE_A_C, SHAPE_A_G_Q},
         [SHAPE_W_G_KV] = {SHAPE_A_C, SHAPE_A_G_KV},
+        [SHAPE_W_LAYER_INPUT] = {SHAPE_A_C, SHAPE_A_LAYER_INPUT},
         [SHAPE_W_DELTA_QKV] = {SHAPE_A_C, SHAPE_A_DELTA_QKV},
         [SHAPE_W_DELTA_QKVZ] = {SHAPE_A_C, SHAPE_A_DELTA_QKVZ},
         [SHAPE_W_DELTA_BA] = {SHAPE_A_C, SHAPE_A_DELTA_BA},
@@ -102,6 +108,9 @@ static uint8_t layout_adapter_shape(uint8_t weight_shape, bool output_side, uint
     };
     bool wide_in = number == P_O || number == P_DOWN ||
                    number == P_SHARED_DOWN;  // the inner width is on the input side
+#ifndef __wasm__
+    wide_in = wide_in || number == P_WIDE_DOWN;
+#endif
     bool inner = output_side != wide_in;
     if (latent[weight_shape][0])
         return latent[weight_shape][layout_turned(number) ? !output_side : output_side];
@@ -293,6 +302,41 @@ static void layout_mlp(struct layout *l, const struct model *m)
 #endif
 }
 
+#ifndef __wasm__
+// Layers without keys and values of their own may have wider ones. SRC: transformers
+// models/gemma4/modeling_gemma4.py, Gemma4TextMLP.__init__.
+static void layout_mlps(struct layout *l, const struct model *m)
+{
+    uint64_t c = m->c.n_embd, f = 2 * m->c.n_inner;
+    const struct layout_row wide[] = {
+        {P_WIDE_GATE, ROLE_GATE, PART_WEIGHT, SHAPE_W_FF2, f, c},
+        {P_WIDE_UP, ROLE_UP, PART_WEIGHT, SHAPE_W_FF2, f, c},
+        {P_WIDE_DOWN, ROLE_MLP_PROJ, PART_WEIGHT, SHAPE_W_FF2, c, f},
+    };
+    bool two = m->c.num_kv_shared_layers && m->c.use_double_wide_mlp;
+    l->layers = two ? LAYERS_OWN : LAYERS_ALL;
+    layout_mlp(l, m);
+    l->layers = LAYERS_SHARING;
+    for (unsigned i = 0; two && i < sizeof wide / sizeof *wide; i++)
+        layout_linear(l, m, wide[i], 0);
+    l->layers = LAYERS_ALL;
+}
+
+// SRC: transformers models/gemma4/modeling_gemma4.py, Gemma4TextDecoderLayer.__init__.
+static void layout_layer_input(struct layout *l, const struct model *m)
+{
+    uint64_t c = m->c.n_embd, p = m->c.hidden_size_per_layer_input;
+    const struct layout_row row[] = {
+        {P_INPUT_GATE, ROLE_LAYER_INPUT, PART_WEIGHT, SHAPE_W_LAYER_INPUT, p, c},
+        {P_INPUT_PROJECT, ROLE_LAYER_INPUT, PART_WEIGHT, SHAPE_W_LAYER_INPUT, c, p},
+    };
+    for (unsigned i = 0; p && i < sizeof row / sizeof *row; i++)
+        layout_linear(l, m, row[i], 0);
+    if (p)
+        layout_norm(l, m, P_INPUT_NORM, ROLE_LAYER_INPUT);
+}
+#endif
+
 // Norms follow the branches: an encoder's, and those of OPT 350M.
 static void layout_layer_encoder(struct layout *l, const struct model *m)
 {
@@ -323,11 +367,19 @@ static void layout_layer(struct layout *l, const struct model *m)
     if (m->c.n_shared_experts && m->c.n_expert)
         layout_shared(l, m);
     l->layers = m->c.n_expert ? LAYERS_DENSE : LAYERS_ALL;
-    if (!m->c.n_expert || model_dense_count(m))
+#ifndef __wasm__
+    if (m->features & HAS_GLOBAL_HEADS)
+        layout_mlps(l, m);
+    else
+#endif
+        if (!m->c.n_expert || model_dense_count(m))
         layout_mlp(l, m);
     l->layers = LAYERS_ALL;
     if (m->features & HAS_POST_NORM)
         layout_norm(l, m, P_POST_MLP, ROLE_POST_MLP_NORM);
+#ifndef __wasm__
+    layout_layer_input(l, m);
+#endif
 }
 
 enum { LAYOUT_ABSENT = 255 };
@@ -346,13 +398,31 @@ static void layout_index(struct layout *l)
         l->global_index[l->after[i].number] = (uint8_t)(LAYOUT_ENDS + i);
 }
 
+#ifndef __wasm__
+static uint64_t layout_count(const struct layout_param *p, const struct model *m)
+{
+    uint64_t found = 0;
+    for (uint64_t layer = 0; layer < m->c.n_layer; layer++)
+        found += layout_here(p, m, layer);
+    return found;
+}
+
+static bool layout_of_kind(uint8_t layers, const struct model *m, uint64_t layer)
+{
+    bool own = !model_layer_shares(m, layer), first = model_layer_is_first(m, layer);
+    bool kind = (layers == LAYERS_DELTA || layers == LAYERS_DELTA_OWN) == first;
+    if (layers == LAYERS_OWN || layers == LAYERS_SHARING)
+        return (layers == LAYERS_OWN) == own;
+    return kind && (own || layers <= LAYERS_ATTENDING);
+}
+#endif
+
 uint64_t layout_times(const struct layout_param *p, const struct model *m)
 {
     uint64_t dense = model_dense_count(m);
 #ifndef __wasm__
-    uint64_t attending = model_second_count(m);
-    if (p->layers == LAYERS_DELTA || p->layers == LAYERS_ATTENDING)
-        return p->layers == LAYERS_DELTA ? m->c.n_layer - attending : attending;
+    if (p->layers >= LAYERS_DELTA)
+        return layout_count(p, m);
 #endif
     return p->layers == LAYERS_ALL     ? m->c.n_layer
            : p->layers == LAYERS_DENSE ? dense
@@ -363,7 +433,7 @@ bool layout_here(const struct layout_param *p, const struct model *m, uint64_t l
 {
 #ifndef __wasm__
     if (p->layers >= LAYERS_DELTA)
-        return (p->layers == LAYERS_DELTA) == model_layer_is_first(m, layer);
+        return layout_of_kind(p->layers, m, layer);
 #endif
     return p->layers == LAYERS_ALL || (p->layers == LAYERS_DENSE) == model_layer_is_dense(m, layer);
 }

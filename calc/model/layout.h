@@ -34,6 +34,9 @@ enum layout_global {
     P_PROJECT_IN,  // from a narrow embedding to the stream, and back
     P_PROJECT_OUT = P_PROJECT_IN + LAYOUT_LINEAR,
     P_PROJECTED = P_PROJECT_OUT + LAYOUT_LINEAR - 1,  // the last of their numbers
+    P_LAYER_EMBED,    // tokens for each layer, what the stream gives beside, and its norm
+    P_LAYER_PROJECT,  // also a linear layer
+    P_LAYER_NORM = P_LAYER_PROJECT + LAYOUT_LINEAR,
 #endif
     LAYOUT_GLOBAL_NUMBERS
 };
@@ -89,7 +92,13 @@ enum layout_block {
     P_GLOBAL_O = P_GLOBAL_V + LAYOUT_LINEAR,
     P_GLOBAL_Q_NORM = P_GLOBAL_O + LAYOUT_LINEAR,
     P_GLOBAL_K_NORM,
-    P_ALPHA_P,  // of xIELU: one number each
+    P_INPUT_GATE,  // what the embedding of its own tokens gives to a layer
+    P_INPUT_PROJECT = P_INPUT_GATE + LAYOUT_LINEAR,
+    P_INPUT_NORM = P_INPUT_PROJECT + LAYOUT_LINEAR,
+    P_WIDE_GATE,  // a feed-forward part of twice the width
+    P_WIDE_UP = P_WIDE_GATE + LAYOUT_LINEAR,
+    P_WIDE_DOWN = P_WIDE_UP + LAYOUT_LINEAR,
+    P_ALPHA_P = P_WIDE_DOWN + LAYOUT_LINEAR,  // of xIELU: one number each
     P_ALPHA_N,
 #endif
     P_KEYS,  // no parameters: what a model with use_cache returns of a layer
@@ -98,7 +107,18 @@ enum layout_block {
 };
 
 // Which layers have a parameter.
-enum layout_layers { LAYERS_ALL, LAYERS_DENSE, LAYERS_SPARSE, LAYERS_DELTA, LAYERS_ATTENDING };
+// OWN: with keys and values of their own.
+enum layout_layers {
+    LAYERS_ALL,
+    LAYERS_DENSE,
+    LAYERS_SPARSE,
+    LAYERS_DELTA,
+    LAYERS_ATTENDING,
+    LAYERS_DELTA_OWN,
+    LAYERS_ATTENDING_OWN,
+    LAYERS_OWN,
+    LAYERS_SHARING
+};
 
 struct layout_param {
     uint16_t number;

@@ -152,13 +152,16 @@ static void layout_attention_of(struct layout *l, const struct model *m, bool gl
         {global ? P_GLOBAL_V : P_V, ROLE_V, PART_WEIGHT, narrow, k, c},
         {global ? P_GLOBAL_O : P_O, ROLE_ATTN_PROJ, PART_WEIGHT, wide, c, q},
     };
-    l->layers = global ? LAYERS_ATTENDING : LAYERS_DELTA;
+    uint8_t all = global ? LAYERS_ATTENDING : LAYERS_DELTA;
+    uint8_t own = global ? LAYERS_ATTENDING_OWN : LAYERS_DELTA_OWN;
     for (unsigned i = 0; i < sizeof row / sizeof *row; i++) {
+        l->layers = i == 1 || i == 2 ? own : all;
         if (!(global && i == 2 && model_keys_are_values(&m->c)))
             layout_linear(l, m, row[i], 0);
         if (i > 0)
             continue;
         layout_inner_norm(l, m, global ? P_GLOBAL_Q_NORM : P_Q_NORM, ROLE_Q_NORM, head, d);
+        l->layers = own;
         layout_inner_norm(l, m, global ? P_GLOBAL_K_NORM : P_K_NORM, ROLE_K_NORM, head, d);
     }
     l->layers = LAYERS_ALL;

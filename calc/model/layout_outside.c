@@ -154,6 +154,36 @@ static void layout_projection(struct layout *l, const struct model *m, uint16_t 
 }
 #endif
 
+#ifndef __wasm__
+// Of tokens for each layer. SRC: transformers models/gemma4/modeling_gemma4.py,
+// Gemma4TextModel.__init__.
+static void layout_layer_embedding(struct layout *l, const struct model *m)
+{
+    bool full = m->c.lora_rank == 0;
+    uint64_t p = m->c.hidden_size_per_layer_input, all = m->c.n_layer * p, c = m->c.n_embd;
+    uint64_t linear = CONFIG_SET_ALL_LINEAR, r = m->c.lora_rank;
+    if (!p)
+        return;
+    layout_before(l, full,
+                  (struct layout_row){P_LAYER_EMBED, ROLE_LAYER_EMBED, PART_WEIGHT,
+                                      SHAPE_W_LAYER_EMBED, m->c.vocab_size_per_layer_input, all});
+    layout_before(l, full,
+                  (struct layout_row){P_LAYER_PROJECT, ROLE_LAYER_PROJECT, PART_WEIGHT,
+                                      SHAPE_W_LAYER_PROJECT, all, c});
+    if (r && m->c.adapter != ADAPTER_IA3 && (m->c.lora_targets & linear) == linear) {
+        layout_before(l, layout_half_trained(m, PART_A),
+                      (struct layout_row){P_LAYER_PROJECT + LAYOUT_A, ROLE_LAYER_PROJECT, PART_A,
+                                          SHAPE_A_C, r, c});
+        layout_before(l, layout_half_trained(m, PART_B),
+                      (struct layout_row){P_LAYER_PROJECT + LAYOUT_B, ROLE_LAYER_PROJECT, PART_B,
+                                          SHAPE_A_LAYER_INPUTS, all, r});
+    }
+    layout_before(l, layout_norm_trained(m),
+                  (struct layout_row){P_LAYER_NORM, ROLE_LAYER_PROJECT, PART_WEIGHT,
+                                      SHAPE_LAYER_WIDTH, p, 0});
+}
+#endif
+
 void layout_outside(struct layout *l, const struct model *m)
 {
     bool full = m->c.lora_rank == 0;
@@ -176,6 +206,8 @@ void layout_outside(struct layout *l, const struct model *m)
 #ifndef __wasm__
     if (m->first)
         layout_projection(l, m, P_PROJECT_IN);
+    if (m->first)
+        layout_layer_embedding(l, m);
     if (m->last)
         layout_projection(l, m, P_PROJECT_OUT);
 #endif

@@ -236,13 +236,11 @@ static inline uint64_t model_global_keys(const struct vram_config *c)
     return model_keys_are_values(c) && c->n_global_kv_head ? c->n_global_kv_head : c->n_kv_head;
 }
 
-// Where two kinds of layers have weights of their own, how many are of the second kind.
-static inline uint64_t model_second_count(const struct model *m)
+// Whether a layer takes the keys and values of one before it, the last of its kind with some of its
+// own. SRC: transformers models/gemma4/configuration_gemma4.py, Gemma4TextConfig.kv_sharing_modes.
+static inline bool model_layer_shares(const struct model *m, uint64_t layer)
 {
-    uint64_t pattern = m->c.sliding_window_pattern;
-    if (m->features & HAS_GLOBAL_HEADS)
-        return pattern ? m->c.n_layer / pattern : 0;
-    return m->c.n_layer / m->c.full_attention_interval;
+    return layer + m->c.num_kv_shared_layers >= m->c.n_layer;
 }
 
 static inline bool model_layer_is_first(const struct model *m, uint64_t layer)

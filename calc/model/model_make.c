@@ -52,6 +52,13 @@ static int model_check_heads(struct vram_config *c, struct message *e)
 #ifndef __wasm__
     if (!(family_has(c) & HAS_EVERY_TOKEN))
         c->moe_layer_step = 1;
+    if (!(family_has(c) & HAS_GLOBAL_HEADS))
+        c->num_kv_shared_layers = c->hidden_size_per_layer_input = 0;
+    if (c->num_kv_shared_layers && c->num_kv_shared_layers + c->sliding_window_pattern > c->n_layer)
+        return err_set(e, MESSAGE_shared_keys_of_none, NO_POS,
+                       ABOUT("num_kv_shared_layers", "n_layer"),
+                       ARGS(arg_u64("shared", c->num_kv_shared_layers), VALUE(c, n_layer),
+                            arg_u64("pattern", c->sliding_window_pattern)));
 #endif
     if (c->head_dim == 0 && c->n_embd % c->n_head != 0)
         return model_bad_width(c, e);

@@ -48,11 +48,21 @@ static bool quantization_takes_head(const struct vram_config *c)
     return framework_goes(c, BY_QUANTIZED_HEAD) && quantization_is_4bit(c->quantization);
 }
 
+// What bitsandbytes replaces outside of the layers: every nn.Linear but the head.
+static bool quantization_takes_outside(const struct vram_config *c, uint16_t number)
+{
+#ifndef __wasm__
+    if (number == P_LAYER_PROJECT)
+        return quantization_is_bitsandbytes(c->quantization);
+#endif
+    return number == P_HEAD && quantization_takes_head(c);
+}
+
 bool quantization_of(const struct model *m, const struct layout_param *p, bool block)
 {
     bool frozen = !p->trained || m->c.task == TASK_INFERENCE;
     bool apart = p->number == P_ROUTER || p->number == P_EXPERTS_UP || p->number == P_EXPERTS_DOWN;
-    bool here = block ? !apart : p->number == P_HEAD && quantization_takes_head(&m->c);
+    bool here = block ? !apart : quantization_takes_outside(&m->c, p->number);
     return m->c.quantization && here && frozen && p->matrix && p->part == PART_WEIGHT;
 }
 

@@ -47,6 +47,10 @@ uint32_t regime_of(const struct vram_config *c)
 
 bool model_offloads_form(const struct vram_config *c)
 {
+#ifndef __wasm__
+    if (c->num_kv_shared_layers || c->hidden_size_per_layer_input)
+        return false;  // several blocks save the same tensors
+#endif
     return c->checkpointing == CHECKPOINTING_BLOCK ||
            (c->checkpointing == CHECKPOINTING_NONE && !c->compile &&
             c->offload_activations == OFFLOAD_SAVED);

@@ -2,6 +2,7 @@
 
 #include "calc/model/resolve.h"
 
+#include "calc/model/family.h"
 #include "calc/model/framework.h"
 #include "calc/model/model.h"
 #include "calc/model/preference.h"
@@ -55,4 +56,9 @@ void resolve_auto(struct vram_config *c)
     resolve_versions(c);
     if (c->checkpointing == CHECKPOINTING_SELECTIVE)
         c->use_reentrant = 0;  // the other form knows no policy
+#ifndef __wasm__
+    if ((family_has(c) & HAS_GLOBAL_HEADS) &&
+        (c->num_kv_shared_layers || c->hidden_size_per_layer_input))
+        c->use_reentrant = 0;  // gradients come by other ways than a block's input
+#endif
 }

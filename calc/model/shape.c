@@ -101,6 +101,9 @@ void dims_make(struct dims *d, const struct model *m)
 #ifndef __wasm__
     d->GD = c->global_head_dim;
     d->GKH = model_global_keys(c);
+    d->L = c->n_layer;
+    d->P = c->hidden_size_per_layer_input;
+    d->VP = c->vocab_size_per_layer_input;
     d->GQ = d->H * d->GD;
     d->GK = d->GKH * d->GD;
 #endif

@@ -187,14 +187,13 @@ static bool ends_whole(struct span list, uint64_t pattern)
     return fits;
 }
 
-// Gemma 4's class has an embedding for each layer unless a file says none, no cap on its logits
-// unless it says one, and its last layer sees all. SRC: transformers 5.23
-// models/gemma4/configuration_gemma4.py, Gemma4TextConfig.
+// Gemma 4's class has no cap on its logits unless a file says one, and its last layer sees all.
+// SRC: transformers 5.23 models/gemma4/configuration_gemma4.py, Gemma4TextConfig.
 static int conclude_gemma4(struct parse *p)
 {
     struct vram_config *c = &p->v->config;
     struct entry e, type = {{NULL, 0}, {NULL, 0}, NO_POS, NO_POS};
-    bool bare = false, capped = false;
+    bool capped = false;
     bool whole = c->sliding_window && c->sliding_window_pattern > 1 &&
                  c->n_layer % c->sliding_window_pattern == 0;
     if (c->family != FAMILY_GEMMA4 && c->family != FAMILY_GEMMA4_KEYS)
@@ -206,11 +205,9 @@ static int conclude_gemma4(struct parse *p)
             type = e;
         if (span_is(key, "layer_types"))
             whole = whole && ends_whole(e.value, c->sliding_window_pattern);
-        bare = bare || span_is(key, "hidden_size_per_layer_input") ||
-               (span_is(key, "model_type") && span_starts(e.value, "gemma4_unified"));
         capped = capped || (span_is(key, "final_logit_softcapping") && !span_is(e.value, "null"));
     }
-    return bare && capped && whole ? VRAM_OK : hf_not_modelled(p, &type);
+    return capped && whole ? VRAM_OK : hf_not_modelled(p, &type);
 }
 #endif
 

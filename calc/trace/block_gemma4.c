@@ -35,10 +35,33 @@ static struct value gemma4_turned(struct graph *g, struct value x, uint16_t norm
     return out;
 }
 
+// Whether a layer is the last of its kind with keys and values of its own.
+static bool gemma4_gives(const struct graph *g)
+{
+    uint64_t layer = graph_layer(g), own = g->m->c.n_layer - g->m->c.num_kv_shared_layers;
+    bool last = layer < own;
+    for (uint64_t next = layer + 1; next < own; next++)
+        last = last && model_layer_is_global(g->m, next) != model_layer_is_global(g->m, layer);
+    return last;
+}
+
 // A projection seen by head: gradients of copies for every query head come by head.
 static struct value gemma4_seen(struct graph *g, struct value x, bool repeats)
 {
     return repeats ? layer_view(g, x, NODE_VIEW) : x;
+}
+
+// What layers without keys and values of their own will take: each layer that has some leaves its
+// own in the place of the last one's.
+static void gemma4_give(struct graph *g, bool global, struct value k, struct value v)
+{
+    struct value *given = g->given[global];
+    if (!g->m->c.num_kv_shared_layers || !gemma4_gives(g))
+        return;
+    graph_drop(g, given[0]);
+    graph_drop(g, given[1]);
+    given[0] = graph_copy(g, k);
+    given[1] = graph_copy(g, v);
 }
 
 void gemma4_heads(struct graph *g, struct value x, bool repeats, struct value *q, struct value *k,
@@ -48,6 +71,11 @@ void gemma4_heads(struct graph *g, struct value x, bool repeats, struct value *q
     const struct gemma4_kind *kind = &gemma4_kinds[global];
     struct value raw = layer_linear(g, x, kind->q, kind->queries);
     *q = gemma4_turned(g, raw, kind->q_norm, SHAPE_Q_STATS, kind->query_halves);
+    if (model_layer_shares(g->m, graph_layer(g))) {
+        *k = graph_copy(g, g->given[global][0]);
+        *v = graph_copy(g, g->given[global][1]);
+        return;
+    }
     raw = gemma4_seen(g, layer_linear(g, x, kind->k, kind->keys), repeats);
     struct value values = global && model_keys_are_values(&g->m->c)
                               ? graph_copy(g, raw)
@@ -56,6 +84,7 @@ void gemma4_heads(struct graph *g, struct value x, bool repeats, struct value *q
     values.role = ROLE_V;
     *v = layer_powered_norm(g, values, graph_none(), kind->key_stats);
     graph_drop(g, values);
+    gemma4_give(g, global, *k, *v);
 }
 
 #endif

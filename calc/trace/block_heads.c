@@ -49,6 +49,10 @@ bool heads_have_window(const struct graph *g)
 // One key and value for all queries are repeated as views of themselves.
 bool heads_spread_one(const struct graph *g)
 {
+#ifndef __wasm__
+    if (model_layer_is_global(g->m, graph_layer(g)))
+        return model_global_keys(&g->m->c) == 1 && g->m->c.n_head > 1;
+#endif
     return heads_have_window(g) && g->m->c.n_kv_head == 1 && llama_grouped(g);
 }
 
@@ -57,7 +61,7 @@ bool heads_repeat(const struct graph *g)
 {
 #ifndef __wasm__
     if (model_layer_is_global(g->m, graph_layer(g)))  // no kernel with groups has heads as wide
-        return model_global_keys(&g->m->c) != g->m->c.n_head;
+        return model_global_keys(&g->m->c) != g->m->c.n_head && !heads_spread_one(g);
 #endif
     if (graph_has(g, TRAIT_RESHAPED_HEADS) && has(g, HAS_FUSED_QKV))
         return false;          // before the rotation

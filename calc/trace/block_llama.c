@@ -14,6 +14,7 @@
 #include "calc/trace/cache.h"
 #include "calc/trace/layers.h"
 #include "calc/trace/layers_fused.h"
+#include "calc/trace/layers_inputs.h"
 #include "calc/trace/layers_llama.h"
 #include "calc/trace/layers_lora_fused.h"
 #include "calc/trace/linear.h"
@@ -32,6 +33,17 @@ static struct value llama_norm(struct graph *g, struct value x, uint16_t number)
                                 : layer_norm(g, x, false, number);
 }
 
+// Of every query head as wide as those that x has.
+static uint8_t llama_all_heads(struct value x)
+{
+#ifndef __wasm__
+    if (x.shape == SHAPE_G_KV)
+        return SHAPE_G_Q;
+#endif
+    (void)x;
+    return SHAPE_Q;
+}
+
 // repeat_kv: hidden_states[:, :, None, :, :].expand(...).reshape(...)
 static struct value llama_repeat(struct graph *g, struct value x)
 {
@@ -39,12 +51,7 @@ static struct value llama_repeat(struct graph *g, struct value x)
     struct value sliced = graph_copy(g, x);
     for (unsigned i = 0; i < SLICES && graph_has(g, TRAIT_SLICE_NODES); i++)
         sliced = layer_view(g, sliced, NODE_SLICE);
-    uint8_t whole = SHAPE_Q;
-#ifndef __wasm__
-    if (sliced.shape == SHAPE_G_KV)
-        whole = SHAPE_G_Q;
-#endif
-    struct value out = layer_repeat(g, sliced, whole);
+    struct value out = layer_repeat(g, sliced, llama_all_heads(sliced));
     graph_drop(g, sliced);
     return out;
 }
@@ -57,7 +64,7 @@ static struct value llama_operand(struct graph *g, struct value x, unsigned i)
         return llama_repeat(g, x);
     if (i < 2 && heads_spread_one(g)) {
         struct value spread = layer_view(g, graph_copy(g, x), NODE_REPEAT);
-        spread.shape = SHAPE_Q;
+        spread.shape = llama_all_heads(x);
         return spread;
     }
     return heads_are_copied(g) && !(joined && i != 1) ? layer_copy(g, x) : graph_copy(g, x);
@@ -264,7 +271,7 @@ struct value block_llama(struct graph *g, struct value x)
     graph_drop(g, y);
 #ifndef __wasm__
     if (has(g, HAS_GLOBAL_HEADS))
-        out = layer_view(g, out, NODE_SCALE);  // in place, by a buffer
+        out = layer_view(g, inputs_add(g, out), NODE_SCALE);  // in place, by a buffer
 #endif
     graph_drop(g, g->shares);
     g->shares = graph_none();

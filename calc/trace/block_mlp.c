@@ -51,6 +51,10 @@ static struct value mlp_gated_by(struct graph *g, struct value x, uint16_t first
 
 static struct value mlp_gated(struct graph *g, struct value x)
 {
+#ifndef __wasm__
+    if (g->m->c.use_double_wide_mlp && model_layer_shares(g->m, graph_layer(g)))
+        return mlp_gated_by(g, x, P_WIDE_GATE, SHAPE_FF2);
+#endif
     struct value out[LORA_FUSED_OUTPUTS];
     if (lora_fused_has(g, P_GATE)) {
         lora_fused(g, P_GATE, x, out);

@@ -77,6 +77,31 @@ static void checkpoint_shares_go(struct graph *g)
     g->shares = graph_none();
 }
 
+#ifndef __wasm__
+// Keys and values that the second run gives to layers without hold what made them, to the end of
+// the last block. SRC: pytorch torch/utils/checkpoint.py, _recomputation_hook (pack_hook); trace
+// gemma4_e4b_ckpt.
+static void checkpoint_hold_given(struct graph *g, int32_t base)
+{
+    for (size_t i = (size_t)base; i < g->node_count; i++)
+        g->nodes[i].waiting = 0;
+    for (unsigned i = 0; i < 4; i++)
+        if (g->given[i / 2][i % 2].node >= base)
+            g->nodes[g->given[i / 2][i % 2].node].waiting = 1;
+    for (size_t i = g->node_count; i-- > (size_t)base && graph_ok(g);) {
+        const struct node *n = &g->nodes[i];
+        for (unsigned k = 0; n->waiting && k < n->edge_count; k++)
+            if (n->edges[k].to >= base)
+                g->nodes[n->edges[k].to].waiting = 1;
+        for (unsigned k = 0; n->waiting && k < n->saved_count; k++)
+            graph_keep(g, n->saved[k], g->t->unit, g->t->sub);
+    }
+    for (unsigned i = 0; i < 4; i++)
+        if (g->given[i / 2][i % 2].node >= base)
+            g->given[i / 2][i % 2].node = GRAPH_NO_NODE;
+}
+#endif
+
 // The block once more, until the last tensor that a node wants is there (early stop: the exception
 // that ends it frees the variables of the block's functions).
 static void checkpoint_again(struct graph *g, int32_t number)
@@ -103,6 +128,9 @@ static void checkpoint_again(struct graph *g, int32_t number)
         return;
     graph_drop(g, out);
     checkpoint_shares_go(g);
+#ifndef __wasm__
+    checkpoint_hold_given(g, base);
+#endif
     checkpoint_fill(g, f, base);
     struct param *p = graph_block_params(g);
     for (unsigned i = 0; i < LAYOUT_BLOCK_NUMBERS; i++)
@@ -142,6 +170,10 @@ static void checkpoint_release(struct graph *g, int32_t frame)
     if (frame + 1 == (int32_t)g->m->c.sliding_window_pattern &&
         g->m->c.checkpointing == CHECKPOINTING_BLOCK)
         layer_rope_close_global(g);  // an argument of the first layer without a window
+#endif
+#ifndef __wasm__
+    if (frame == 0 && g->m->c.num_kv_shared_layers)
+        graph_let_go(g);
 #endif
     if (frame == 0 && graph_has(g, TRAIT_INNER_MODEL))
         layer_rope_close(g);  // an argument of every block

@@ -16,6 +16,7 @@
 #include "calc/trace/checkpoint.h"
 #include "calc/trace/compiled.h"
 #include "calc/trace/layers.h"
+#include "calc/trace/layers_inputs.h"
 #include "calc/trace/layers_llama.h"
 #include "calc/trace/layers_lora.h"
 #include "calc/trace/layers_rotary.h"
@@ -48,7 +49,13 @@ struct value forward_layers(struct graph *g, struct value x)
     for (uint32_t layer = 0; layer < graph_layers(g) && graph_ok(g); layer++) {
         graph_enter(g, layer);
         x.role = ROLE_RESID2;  // its gradient is called alike in every layer
+#ifndef __wasm__
+        inputs_choose(g);
+#endif
         struct value next = forward_layer(g, x);
+#ifndef __wasm__
+        inputs_left(g);
+#endif
         graph_drop(g, x);
         x = next;
     }
@@ -101,6 +108,14 @@ static struct value forward_rows(struct graph *g, uint32_t ids)
     return out;
 }
 
+// model.enable_input_require_grads(): with frozen embeddings a checkpointed block has no other way
+// to a gradient.
+static void forward_needs_gradient(struct graph *g, struct value *x)
+{
+    if (g->grad && g->m->c.checkpointing && !graph_needs(g, *x))
+        graph_node(g, NODE_PASS, x, 0);
+}
+
 // Rotary families: the token embedding alone; cosines and sines of the positions are made once.
 static struct value forward_embed_rotary(struct graph *g, uint32_t ids, struct value local[3])
 {
@@ -110,6 +125,11 @@ static struct value forward_embed_rotary(struct graph *g, uint32_t ids, struct v
     bool scales = g->m->features & HAS_EMBEDDING_SCALE, first = forward_scales_first(g);
     if (scales && first)
         x = forward_scaled(g, x);
+#ifndef __wasm__
+    if (g->m->c.hidden_size_per_layer_input)
+        forward_needs_gradient(g, &x);
+    inputs_open(g, ids, x);
+#endif
     if (graph_has(
             g,
             TRAIT_INNER_MODEL)) {  // inputs_embeds and position_ids, until the inner model returns
@@ -187,14 +207,6 @@ static struct value forward_arrived(struct graph *g)
     if (g->m->features & HAS_ROTARY)
         layer_rope_open(g);
     return graph_make(g, OP_RECEIVE, ROLE_RESID2, PART_INPUT, g->residual, SHAPE_U);
-}
-
-// model.enable_input_require_grads(): with frozen embeddings a checkpointed block has no other way
-// to a gradient.
-static void forward_needs_gradient(struct graph *g, struct value *x)
-{
-    if (g->grad && g->m->c.checkpointing && !graph_needs(g, *x))
-        graph_node(g, NODE_PASS, x, 0);
 }
 
 struct value forward_embed(struct graph *g, uint32_t ids, struct value local[3])

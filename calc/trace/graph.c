@@ -70,6 +70,11 @@ void graph_reset(struct graph *g, const struct model *m, struct tape *t, struct 
     g->recompute = false;
     g->cos = g->sin = graph_none();
     g->shares = graph_none();
+#ifndef __wasm__
+    g->layer_inputs = g->layer_input = graph_none();
+    for (unsigned i = 0; i < 4; i++)
+        g->given[i / 2][i % 2] = graph_none();
+#endif
     g->masks[0] = g->masks[1] = TAPE_NONE;
     layout_make(&g->layout, m);
     g->in_buckets = scheme_in_buckets(&m->c);
@@ -247,6 +252,8 @@ static uint8_t graph_partial(uint8_t from, uint8_t to)
         return from == SHAPE_G_Q ? SHAPE_PARTIAL_G_Q : SHAPE_PARTIAL_G_KV;
     if (to == SHAPE_DELTA_HEAD)
         return SHAPE_PARTIAL_DELTA;
+    if (to == SHAPE_LAYER_WIDTH)
+        return SHAPE_PARTIAL_LAYER;
 #endif
     if (to == SHAPE_HEAD)
         return from == SHAPE_Q ? SHAPE_PARTIAL_Q_HEADS : SHAPE_PARTIAL_KV_HEADS;

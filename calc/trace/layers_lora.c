@@ -62,7 +62,7 @@ static struct value lora_path(struct graph *g, struct value x, struct value base
 
 // Over bitsandbytes' four bits: the result is copied first; under autocast x stays as it is. The
 // sum is in the result's format without a cast of its own.
-static struct value lora_over_bits(struct graph *g, struct value x, struct value base,
+static struct value lora_over_bits(struct graph *g, struct value x, struct value base, bool global,
                                    uint16_t weight)
 {
     struct value result =
@@ -72,8 +72,8 @@ static struct value lora_over_bits(struct graph *g, struct value x, struct value
         graph_edge(g, graph_node(g, NODE_CLONE, &result, 0), base);
     graph_drop(g, base);
     struct value own =
-        g->autocast ? graph_copy(g, x) : graph_to(g, x, lora_dtype(g, false, weight), PART_UPCAST);
-    struct value path = lora_path(g, own, result, false, weight);
+        g->autocast ? graph_copy(g, x) : graph_to(g, x, lora_dtype(g, global, weight), PART_UPCAST);
+    struct value path = lora_path(g, own, result, global, weight);
     struct value fit =
         g->autocast ? graph_copy(g, path) : graph_to(g, path, result.dtype, PART_OUTPUT_CAST);
     graph_drop(g, path);
@@ -84,13 +84,23 @@ static struct value lora_over_bits(struct graph *g, struct value x, struct value
     return sum;
 }
 
+static bool lora_is_over_bits(const struct graph *g, bool global, uint16_t weight)
+{
+#ifndef __wasm__
+    if (global)
+        return quantized_is_outside(g, weight);
+#endif
+    return !global && quantized_by_bitsandbytes(g, weight) &&
+           !graph_has(g, TRAIT_ADAPTERS_TOGETHER);
+}
+
 // The adapters take x in their own format, which is a variable until the layer returns; the sum
 // goes back to the result's.
 struct value lora_add(struct graph *g, struct value x, struct value base, bool global,
                       uint16_t weight)
 {
-    if (!global && quantized_by_bitsandbytes(g, weight) && !graph_has(g, TRAIT_ADAPTERS_TOGETHER))
-        return lora_over_bits(g, x, base, weight);
+    if (lora_is_over_bits(g, global, weight))
+        return lora_over_bits(g, x, base, global, weight);
     struct value own = graph_to(g, x, lora_dtype(g, global, weight), PART_UPCAST);
     struct value path = g->m->c.adapter == ADAPTER_DORA ? dora_path(g, own, base, global, weight)
                                                         : lora_path(g, own, base, global, weight);

@@ -5,6 +5,7 @@
 #include "calc/trace/layers_rotary.h"
 
 #include "calc/trace/attention.h"
+#include "calc/trace/layers_inputs.h"
 
 // cat(-x[half:], x[:half]): the negated half and the result take memory, the halves are views. One
 // node stands for those of the two slices, the negation and the concatenation.
@@ -385,6 +386,7 @@ void layer_rope_close(struct graph *g)
     layer_rope_close_global(g);
     graph_drop(g, g->positions);
     g->positions = graph_none();
+    inputs_close(g);
 #endif
     graph_drop(g, g->cos);
     graph_drop(g, g->sin);

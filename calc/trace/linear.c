@@ -129,7 +129,8 @@ struct value layer_transform(struct graph *g, struct value x)
 #ifndef __wasm__
 struct value layer_project(struct graph *g, struct value x, uint16_t weight, uint8_t shape)
 {
-    struct value out = layer_affine(g, x, true, weight, shape);
+    struct value out = quantized_is_outside(g, weight) ? quantized_linear(g, x, true, weight, shape)
+                                                       : layer_affine(g, x, true, weight, shape);
     return lora_is_adapted(g, true, weight) ? lora_add(g, x, out, true, weight) : out;
 }
 #endif

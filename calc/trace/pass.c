@@ -35,6 +35,10 @@ struct tape_stack pass_stack(const struct model *m)
         differ = 1;
     while (period % kinds != 0)
         period += every;
+#ifndef __wasm__
+    if (m->c.num_kv_shared_layers)  // layers hold what others have made
+        return (struct tape_stack){(uint32_t)m->c.n_layer, 0, 1};
+#endif
     uint32_t rest = (uint32_t)m->c.n_layer - differ;
     return (struct tape_stack){differ + rest % period, rest / period, period};
 }

@@ -21,6 +21,14 @@ bool quantized_is_head(const struct graph *g)
     return p && quantization_of(g->m, p, false);
 }
 
+#ifndef __wasm__
+bool quantized_is_outside(const struct graph *g, uint16_t weight)
+{
+    const struct layout_param *p = layout_find(&g->layout, false, weight);
+    return weight != P_HEAD && p && quantization_of(g->m, p, false);
+}
+#endif
+
 bool quantized_by_bitsandbytes(const struct graph *g, uint16_t weight)
 {
     return quantized_is(g, weight) && quantization_is_bitsandbytes(g->m->c.quantization);
@@ -36,6 +44,10 @@ uint8_t quantized_scales(uint8_t weight_shape)
 #ifndef __wasm__
     if (weight_shape == SHAPE_W_G_Q || weight_shape == SHAPE_W_G_KV)
         return weight_shape == SHAPE_W_G_Q ? SHAPE_S_G_Q : SHAPE_S_G_KV;
+    if (weight_shape == SHAPE_W_LAYER_INPUT || weight_shape == SHAPE_W_LAYER_PROJECT)
+        return weight_shape == SHAPE_W_LAYER_INPUT ? SHAPE_S_LAYER_INPUT : SHAPE_S_LAYER_PROJECT;
+    if (weight_shape == SHAPE_W_FF2)
+        return SHAPE_S_FF2;
 #endif
     return weight_shape == SHAPE_W_WTE   ? SHAPE_S_WTE
            : weight_shape == SHAPE_W_FF  ? SHAPE_S_FF

@@ -14,6 +14,9 @@ uint8_t quantized_scales(uint8_t weight_shape);  // shape of one number for 64 w
 struct value quantized_linear(struct graph *g, struct value x, bool global, uint16_t weight,
                               uint8_t out_shape);
 bool quantized_is_head(const struct graph *g);
+#ifndef __wasm__
+bool quantized_is_outside(const struct graph *g, uint16_t weight);  // of the layers, and no head
+#endif
 // A product without gradients and its result's memory: what there is beside them.
 void quantized_head_once(struct graph *g);
 node_fn node_quantized;

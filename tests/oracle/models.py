@@ -365,8 +365,34 @@ WIDTHS = {
                    num_global_key_value_heads=4, attention_k_eq_v=True, hidden_size_per_layer_input=0,
                    sliding_window=1024, final_logit_softcapping=30.0, max_position_embeddings=262144,
                    tie_word_embeddings=True),
+    # google/gemma-4-E4B, its language model: embeddings for each layer, keys and values of two layers for those behind
+    "gemma4_e4b": dict(model_type="gemma4_text", vocab_size=262144, hidden_size=2560, intermediate_size=10240,
+                       num_attention_heads=8, num_key_value_heads=2, head_dim=256, global_head_dim=512,
+                       hidden_size_per_layer_input=256, vocab_size_per_layer_input=262144, num_kv_shared_layers=6,
+                       sliding_window=512, final_logit_softcapping=30.0, max_position_embeddings=131072,
+                       tie_word_embeddings=True),
+    # google/gemma-4-26B-A4B, its language model, with 32 experts for 128
+    "gemma4_moe": dict(model_type="gemma4_text", vocab_size=262144, hidden_size=2816, intermediate_size=2112,
+                       moe_intermediate_size=704, num_experts=32, top_k_experts=8, enable_moe_block=True,
+                       num_attention_heads=16, num_key_value_heads=8, head_dim=256, global_head_dim=512,
+                       num_global_key_value_heads=2, attention_k_eq_v=True, hidden_size_per_layer_input=0,
+                       sliding_window=1024, final_logit_softcapping=30.0, max_position_embeddings=262144,
+                       tie_word_embeddings=True),
+    # baidu/ERNIE-4.5-21B-A3B-PT, with 16 experts for 64
+    "ernie4_5_moe": dict(model_type="ernie4_5_moe", vocab_size=103424, hidden_size=2560, intermediate_size=12288,
+                         moe_intermediate_size=1536, num_attention_heads=20, num_key_value_heads=4, moe_num_experts=16,
+                         moe_k=6, moe_num_shared_experts=2, moe_layer_start_index=1, moe_layer_interval=1,
+                         max_position_embeddings=131072, use_bias=False, tie_word_embeddings=True),
+    # tencent/Hunyuan-A13B-Instruct, with 8 experts for 64 and 32,000 words
+    "hunyuan_v1_moe": dict(model_type="hunyuan_v1_moe", vocab_size=32000, hidden_size=4096, intermediate_size=3072,
+                           num_attention_heads=32, num_key_value_heads=8, head_dim=128, num_experts=8, moe_topk=8,
+                           max_position_embeddings=32768, tie_word_embeddings=True),
 }
 WIDTHS |= {
+    # google/gemma-4-E2B, its language model: layers without keys of their own are twice as wide
+    "gemma4_e2b": dict(WIDTHS["gemma4_e4b"], hidden_size=1536, intermediate_size=6144, num_key_value_heads=1,
+                       num_kv_shared_layers=5, use_double_wide_mlp=True,
+                       layer_types=(["sliding_attention"] * 4 + ["full_attention"]) * 2),
     "gemma4w": dict(WIDTHS["gemma4"], sliding_window=256),  # gemma4, a window shorter than a sequence
     # gemma4, keys and values apart, other widths
     "gemma4v": dict(WIDTHS["gemma4"], hidden_size=2560, intermediate_size=10240, num_attention_heads=8, num_key_value_heads=4,

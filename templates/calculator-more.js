@@ -345,6 +345,12 @@
     if (!r.server) quiet = setTimeout(() => { solve(r); cards(r); }, 250);
   }
 
+  // ---- on paper: what was asked, in place of the form -----------------------------------------------------------
+  const chosen = (control) => (control.tagName === "SELECT" ? control.selectedOptions[0].textContent : control.value || control.placeholder);
+  const pair = (label) => el("div", {}, [el("dt", {}, [(label.querySelector("span") || label).textContent]), el("dd", {}, [chosen(label.control)])]);
+  const paper = out("range").closest(".result").appendChild(el("dl", { class: "paper" }));
+  addEventListener("beforeprint", () => paper.replaceChildren(...Array.from(page.form.querySelectorAll("fieldset:not(.all *) label[for], fieldset:not(.tasks, .all *) label:not([for])"), pair)));
+
   page.after.push(meanings, along, phases, ask, beyond);
   page.module("export", "vramExportWasm").then(employ);
 })();

@@ -118,7 +118,8 @@
     return el("label", {}, [el("span", {}, [text, " ", el("code", {}, [key.length > 15 ? key.replace(/_/g, "_\u200b") : key])]), page.control(key, "")]);
   }
   function fieldsOf(config) {
-    const keys = TASKS[task].keys.map((key) => (key === "length" ? lengthKey(config) : key));
+    const own = { length: lengthKey(config), gpu_memory_utilization: state.gpu ? "gpu_memory_utilization" : "batch_size" };   // a server's share is of a card
+    const keys = TASKS[task].keys.map((key) => own[key] || key);
     const several = task === "serve" ? ["tensor_parallel"] : ["n_gpu"].concat(Number(config.n_gpu) > 1 ? ["parallel"] : []);
     return { fields: keys, several: several };
   }

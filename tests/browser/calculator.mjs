@@ -639,8 +639,12 @@ function words(browser, site) {
       that(await tab.locator(".body tbody tr").count() >= 8, "rows");
     } finally { await close(tab); }
   });
-  calculator(browser, "printed without controls", { base: site.http }, async (tab) => {
+  calculator(browser, "printed without controls", { base: site.http, state: "#preset=llama-3.1-8b&gpu=RTX+4090&lora_rank=16" }, async (tab) => {
     await tab.emulateMedia({ media: "print" });
+    await tab.evaluate(() => dispatchEvent(new Event("beforeprint")));
+    const said = await tab.locator(".paper").innerText();
+    for (const what of ["llama-3.1-8b", "RTX 4090", "lora_rank", "seq_len", "2048"]) that(said.includes(what), `${what} on paper: ${said}`);
+    that(!said.includes("nf4"), `values that were not chosen: ${said}`);
     equal(await tab.locator("#calc :is(button, input, select, textarea):visible").count(), 0, "controls");
     that(await tab.locator("[data-out=number]").isVisible(), "the number");
     await tab.setViewportSize({ width: 680, height: 900 });   // of A4

@@ -130,7 +130,23 @@ function severalGpus(browser, site) {
   });
 }
 
+// A server's share is of a card: without one there is the batch of a generation, which counts.
+function withoutCard(browser, site) {
+  calculator(browser, "serving without a card", { base: site.http, state: "#preset=llama-3.1-8b&task=inference" }, async (tab) => {
+    equal(await tab.locator("form > fieldset [name=gpu_memory_utilization]").count(), 0, "a share of no card");
+    const number = await tab.locator("[data-out=number]").innerText();
+    await tab.locator("form > fieldset [name=batch_size]").fill("64");
+    await tab.waitForFunction((old) => document.querySelector("[data-out=number]").textContent !== old, number);
+    equal(await tab.evaluate(() => window.vramPage.report.process_bytes), reported("preset=llama-3.1-8b task=inference batch_size=64").process_bytes, "with 64 sequences");
+    await tab.locator("[name=gpu]").fill("RTX 4090");
+    await tab.keyboard.press("Enter");
+    await tab.locator("form > fieldset [name=gpu_memory_utilization]").waitFor();
+    equal(await tab.locator("form > fieldset [name=batch_size]").count(), 0, "the batch of a server, which it chooses");
+  });
+}
+
 export function run(browser, site) {
+  withoutCard(browser, site);
   for (const scheme of ["http", "file"]) serve(browser, site, scheme);
   card(browser, site);
   severalGpus(browser, site);

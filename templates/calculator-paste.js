@@ -4,7 +4,7 @@
   const page = window.vramPage;
   const { root, words, put, el, button, fill, gib, mib } = page;
   const said = (name) => (page.sentences || {})["paste." + name] || "";   // not among the words that the first number waits for
-  const area = root.querySelector("textarea");
+  const area = root.querySelector("textarea"), out = page.out("pasted");
   const MOST = 262144, MiB = 1048576;
 
   // ---- words of a command line, as a shell splits them ---------------------------------------------------
@@ -68,18 +68,30 @@
   }
   // A model's name, or a preset's whole one, and how its end says that the weights are stored (as calc/model/preset_ids.c has it).
   const STORED = { awq: "awq", "gptq-int4": "gptq", fp8: "fp8", "bnb-4bit": "nf4_double" };
+  // The library knows more names of models than the list has.
+  function known(name) {
+    page.core.clear();
+    return page.core.parse("flat", "preset = " + name + "\n").code === 0;
+  }
   function named(text) {
     const name = /^\s*(?:https?:\/\/(?:huggingface\.co|hf\.co)\/)?([\w.-]+\/)?([\w.-]+)(?![\w.-])\S*\s*$/.exec(text);
     if (!name) return null;
     const near = (p) => (name[1] ? key(name[2]).startsWith(key(p.value)) : name[2] === p.value);
     const preset = page.presets.filter(near).sort((a, b) => b.value.length - a.value.length)[0];
-    if (!preset) return null;
+    if (!preset) return name[1] && known(name[1] + name[2]) ? { preset: name[1] + name[2] } : null;
     const end = /-(awq|gptq-int4|fp8|bnb-4bit)$/i.exec(name[2]);
     return Object.assign({ preset: preset.value }, end ? { quantization: STORED[end[1].toLowerCase()] } : {});
   }
+  const HUB = /^\s*(?:https?:\/\/(?:huggingface\.co|hf\.co)\/)?([A-Za-z0-9][\w.-]*\/[\w.-]+)\s*$/;
   function byHub(text) {
-    const found = named(text);
-    return found ? { kind: "hub", found, left: [] } : null;
+    const found = named(text), name = HUB.exec(text);
+    if (found) return { kind: "hub", found, left: [] };
+    return name && !/\.(?:json|ya?ml|toml|py|sh|txt|log)$/.test(name[1]) ? { unlisted: name[1] } : null;
+  }
+  // Of a model that is not known: where its config.json is.
+  function unlisted(name) {
+    const address = "https://huggingface.co/" + name + "/blob/main/config.json";
+    say([el("p", { class: "bad" }, coded(page.told({ id: "model_unknown", args: { model: name } }))), el("p", {}, [el("a", { href: address, dir: "ltr" }, [address])])]);
   }
   // A card by its name alone.
   function byCard(text) {
@@ -99,13 +111,16 @@
 
   // ---- an out-of-memory message --------------------------------------------------------------------------------
   // A card by what CUDA offers of it, which on Windows is all of it: the one looked at if it can be that one.
-  function cardOfSize(bytes) {
+  // With another driver or ECC a card offers something between that and its total.
+  const AMD = /^(?:MI\d|RX |Radeon)/;
+  function cardOfSize(bytes, amd) {
     const off = (n) => Math.abs(n - bytes);
-    const all = page.core.ask("gpus").value.map((g) => ({ name: g.name, windows: off(g.memory_bytes) < off(g.cuda_bytes), off: Math.min(off(g.memory_bytes), off(g.cuda_bytes)) }));
-    const near = all.filter((g) => g.off < bytes / 100).sort((a, b) => a.off - b.off), now = page.report && page.report.gpu;
-    return (now && near.find((g) => g.name === now.name)) || near[0];
+    const all = page.core.ask("gpus").value.filter((g) => AMD.test(g.name) === amd).map((g) => (
+      { name: g.name, windows: off(g.memory_bytes) < off(g.cuda_bytes), off: Math.min(off(g.memory_bytes), off(g.cuda_bytes)), between: g.cuda_bytes < bytes && bytes < g.memory_bytes }));
+    const near = all.filter((g) => g.off < bytes / 100).sort((a, b) => a.off - b.off), now = page.report && page.report.gpu, between = all.filter((g) => g.between);
+    return (now && near.find((g) => g.name === now.name)) || near[0] || (between.length === 1 ? Object.assign(between[0], { windows: false, cuda_memory: String(Math.round(bytes / MiB)) }) : null);
   }
-  const size = (bytes) => (bytes < 100 * MiB ? mib(bytes) : gib(bytes));
+  const size = (bytes) => (bytes < 1024 * MiB ? mib(bytes) : gib(bytes, true));
   function tensor(t) {
     const shape = (t.shape || []).join(" \u00d7 ") + (t.shape ? " \u00d7 " + t.element_bytes + " B" : "");
     // in its order also in a text from right to left
@@ -131,8 +146,8 @@
   }
   // The card is chosen by the message's total: whoever looks at another one is told, and can go back.
   function chosen(r) {
-    const card = r.total_bytes && cardOfSize(r.total_bytes), gpu = card ? card.name : "", before = page.flat();
-    const changes = card ? { gpu, system: card.windows ? "windows" : null } : r.total_bytes ? { cuda_memory: String(Math.round(r.total_bytes / MiB)) } : null;
+    const card = r.total_bytes && cardOfSize(r.total_bytes, /\bHIP out of memory/.test(area.value)), gpu = card ? card.name : "", before = page.flat();
+    const changes = card ? { gpu, system: card.windows ? "windows" : null, cuda_memory: card.cuda_memory || null } : r.total_bytes ? { cuda_memory: String(Math.round(r.total_bytes / MiB)) } : null;
     if (changes) page.change(changes, "push");
     if (!changes || page.flat() === before) return [gpu, null];
     const name = card ? gpu + (card.windows ? ", system = windows" : "") : "cuda_memory = " + changes.cuda_memory;
@@ -141,11 +156,26 @@
   }
   function explained(answer) {
     if (answer.code !== 0) { refuse(page.told(answer.value.error)); return; }
-    const r = answer.value, [gpu, changed] = chosen(r);
+    const read = page.isExample() ? modelIn(area.value, answer.value.about) : null, r = answer.value;
+    if (read) accept({ kind: "log", found: read, onto: true }, "");
+    const told = read ? [out.querySelector("dl")] : [], [gpu, changed] = chosen(r), whose = page.isExample();
     const sum = r.total_bytes && r.free_bytes !== null && r.allocated_bytes;
-    const card = sum ? fill(said("oom.card"), { total: size(r.total_bytes), free: size(r.free_bytes), allocated: size(r.allocated_bytes), gpu: gpu || words.none }) : "";
+    const card = sum ? fill(gpu ? said("oom.card") : said("oom.card").replace(/ ?[(\uff08]\{gpu\}[)\uff09]/, ""), { total: size(r.total_bytes), free: size(r.free_bytes), allocated: size(r.allocated_bytes), gpu }) : "";
     const run = fill(said("oom.about"), { run: page.state().preset || words.own }), held = sizes(r);
-    say([r.about ? el("p", {}, marked(r.about)) : null, card ? el("p", {}, [card]) : null, changed].concat(held, first(r.hints), held.length ? el("p", {}, [run]) : null).filter(Boolean));
+    say(told.concat(example("oom") || null, r.about ? el("p", {}, marked(r.about)) : null, card ? el("p", {}, [card]) : null, changed, held, first(r.hints), held.length && !whose ? el("p", {}, [run]) : null).filter(Boolean));
+  }
+  // A log says which model it loads. Whose server says it serves it.
+  function modelIn(text, about) {
+    for (const line of text.matchAll(/(?:\bmodel(?:_name_or_path|_id|_path)?['"]?[\s:=,'"]{1,4}|\bvllm serve )([\w.-]+\/[\w.-]+)/gi)) {
+      const found = named(line[1]);
+      if (found) return Object.assign(found, about && about.id === "oom_of_vllm" ? { task: "inference" } : {});
+    }
+    return null;
+  }
+  // Whoever says nothing of a model and has chosen none sees an answer about the page's own run.
+  function example(kind) {
+    const label = root.querySelector("label[for=calc-preset]").textContent;
+    return page.isExample() && !/smi|flat|hub/.test(kind) ? el("p", { class: "bad" }, [fill(said("example"), { label, run: page.state().preset })]) : "";
   }
 
   // ---- what is said of it -----------------------------------------------------------------------------------------
@@ -155,7 +185,7 @@
     const found = read.found;
     const state = page.state(), keys = Object.keys(found), fields = keys.map((name) => page.fields.get(name));
     const model = keys.includes("preset") || fields.some((field) => field && field.group === "model");
-    if (!model || read.onto) return Object.assign({}, state, found);
+    if (!model || read.onto) return Object.assign({}, state, found, found.framework && !found.compile && page.base().compile !== "none" ? { compile: "none" } : {});
     if (found.preset && (keys.length === 1 || read.kind === "hub")) return Object.assign({}, page.withPreset(found.preset), found);
     return Object.assign(state.gpu ? { gpu: state.gpu } : {}, found);
   }
@@ -171,6 +201,8 @@
     if (named) read.found = Object.assign({ preset: named.args.preset }, read.found);
     return read;
   }
+  const NAMES = { adapter: "adapter_config.json", deepspeed: "DeepSpeed", generation: "generation_config.json", litgpt: "LitGPT", llamafactory: "LLaMA-Factory", dpo: "DPOConfig", reward: "RewardConfig",
+    vllm: "vLLM", llamacpp: "llama.cpp", swift: "ms-swift", sft: "SFTConfig", trainer: "TrainingArguments", unsloth: "Unsloth" };
   function accept(read, text) {
     page.replace(onto(read));
     const list = (names) => names.flatMap((name, i) => [el("span", {}, [el("code", {}, [name]), i < names.length - 1 ? "," : ""]), " "]);
@@ -183,7 +215,7 @@
     // Notes for which the page has a sentence: what changes the answer, not what the rows below say.
     const notes = Array.from(new Set((read.notes || []).filter((note) => page.sentences && page.sentences[note.id]).map(page.told))).slice(0, 6);
     if (read.verb === "sweep") notes.push(said("sweep"));
-    say([el("p", {}, [fill(said("pasted"), { kind: said("kind." + read.kind) || read.kind })]),
+    say([el("p", {}, [fill(said("pasted"), { kind: said("kind." + (read.kind === "launch" ? "command" : read.kind)) || NAMES[read.kind] || read.kind })]), example(read.kind),
       notes.length ? el("ul", { class: "notes" }, notes.map((note) => el("li", {}, [note]))) : "",
       el("dl", {}, rows.map((row) => el("div", {}, [el("dt", {}, [row[0]]), el("dd", {}, list(row[1]))])))]);
   }
@@ -206,6 +238,8 @@
     return kept.waits ? [both, files] : [files, both];
   }
   const PREFERENCE = /\btrl(?:\.scripts\.| )(?:dpo|reward)\b|\b(?:run_)?dpo\.py\b/;   // which the page's module leaves to the command
+  // A line of words is no setting that is written wrong.
+  const isProse = (text, error) => /^(?:no_pair|unknown_key(?:_near)?)$/.test(error.id) && !text.trim().includes("\n") && /^\s*[^\s=]+\s+[^\s=]/.test(text);
   const textOf = (files) => files.map((file) => file.text).join("\n");
   let behind = null;   // a snapshot that came with files: it is held against what they say
   function done(read, lists) {
@@ -215,13 +249,15 @@
     if (dump && !read.error) takeDump(dump);
   }
   function finish(read, lists) {
-    if (read.refused) say([el("p", { class: "bad" }, coded(read.refused))]);
+    if (read.unlisted) unlisted(read.unlisted);
+    else if (read.refused) say([el("p", { class: "bad" }, coded(read.refused))]);
     else if (read.message) {
       if (Object.keys(read.found).length) page.replace(onto(read));
       explained(read.message);
     }
     else if (read.error && NEEDS.includes(read.error.id)) wait(read, lists.reduce((most, files) => (files.length > most.length ? files : most)));
     else if (read.error && PREFERENCE.test(textOf(lists[0]))) say([el("p", { class: "bad" }, coded(said("elsewhere")))]);
+    else if (read.error && lists && isProse(textOf(lists[0]), read.error)) refuse(said("unread"));
     else if (read.error) refuse((read.file ? read.file + ": " : "") + page.told(read.error));
     else if (!Object.keys(read.found).length) refuse(said("unread"));
     else {

@@ -24,7 +24,7 @@
   const rtl = document.documentElement.dir === "rtl";
   const sized = (number, unit) => (rtl ? "\u2066" : "") + number + "\u00a0" + unit + (rtl ? "\u2069" : "");
   const mib = (bytes) => sized(whole.format(bytes / MiB), words.MiB);
-  const gib = (bytes) => sized((Math.abs(bytes) < GiB ? hundredth : tenth).format(bytes / GiB), words.GiB);
+  const gib = (bytes, exact) => sized((exact || Math.abs(bytes) < GiB ? hundredth : tenth).format(bytes / GiB), words.GiB);
   function fill(text, values) {
     return text.replace(/\{(\w+)\}/g, (all, name) => (name in values ? values[name] : all));
   }
@@ -343,6 +343,7 @@
     return Uint8Array.from(atob(window[variable]), (c) => c.charCodeAt(0)).buffer;
   };
   page.state = (next) => (next ? state = next : state);
+  page.isExample = () => state.preset === start.preset && !Object.keys(state).some((key) => page.fieldOf(key) && page.fieldOf(key).group === "model");
   page.complain = () => {};   // until the script that does is there
   Object.assign(page, { el, put, say, button, fill, gib, mib, share, whole, parts, bar, table, badge, update, painted, base, set, flat, read, arrange, show, lengthKey, letter, standing, signs, TASKS });
 

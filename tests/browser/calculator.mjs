@@ -371,7 +371,7 @@ function order(browser, site) {
       await tab.locator("[data-out=advice] button").nth(3).waitFor();
       const list = await tab.locator("[data-out=advice] li").evaluateAll((items) => items.map((li) => {
         const said = li.querySelector("p:not(.change)").textContent;
-        return { fits: Boolean(li.querySelector(".badge")), other: /becomes another/.test(said), saved: Number(/([\d.]+)\s[GM]iB/.exec(said)[1]) };
+        return { fits: Boolean(li.querySelector(".badge")), other: /a different training/.test(said), saved: Number(/([\d.]+)\s[GM]iB/.exec(said)[1]) };
       }));
       that(list.some((a) => a.fits) === fits, "what makes it fit is marked where it does not");
       const rank = (a) => (!a.fits ? 2 : a.other ? 1 : 0), text = JSON.stringify(list);
@@ -481,7 +481,7 @@ function paste(browser, site, scheme) {
     that(/50304/.test(await tab.locator("[data-out=pasted]").innerText()), await tab.locator("[data-out=pasted]").innerText());
     equal(Math.round(await tab.evaluate(() => window.vramPage.report.gpu.cuda_bytes) / 2 ** 28), 46, "the card has the message's total");
     const changed = tab.locator("[data-out=pasted] .changed"), gpu = await tab.locator("[name=gpu]").inputValue();
-    that((await changed.innerText()).includes(gpu) && /11\.6\sGiB/.test(await changed.innerText()), `another card is said: ${await changed.innerText()}`);
+    that((await changed.innerText()).includes(gpu) && /11\.60\sGiB/.test(await changed.innerText()), `another card is said: ${await changed.innerText()}`);
     await changed.locator("button").click();
     await tab.waitForFunction(() => document.querySelector("[name=gpu]").value === "RTX 4090");
     equal(await changed.count(), 0, "a change that was undone is not said");
@@ -490,7 +490,7 @@ function paste(browser, site, scheme) {
     const segment = await tab.locator("[data-out=pasted]").innerText();
     that(!/Asked for|gpt2/.test(segment) && /2\sMiB were free/.test(segment), `a segment is no tensor's size: ${segment}`);
     await tab.locator("textarea").fill("ValueError: Free memory on device (7.2/8.0 GiB) on startup is less than desired GPU memory utilization (0.95, 7.6 GiB).");
-    await tab.locator("[data-out=pasted] .changed").filter({ hasText: /8\.0\sGiB/ }).waitFor();
+    await tab.locator("[data-out=pasted] .changed").filter({ hasText: /8\.00\sGiB/ }).waitFor();
     await tab.locator("[data-out=pasted] li button").click();
     await tab.waitForFunction(() => window.vramPage.report.server === "vllm");
     equal(await tab.locator("[name=calc-task]:checked").inputValue(), "serve", "what vLLM says leads to the task");

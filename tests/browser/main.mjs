@@ -10,6 +10,7 @@ import * as pictures from "./pictures.mjs";
 import * as calculator from "./calculator.mjs";
 import * as words from "./calculator_words.mjs";
 import * as tasks from "./tasks.mjs";
+import * as newcomer from "./newcomer.mjs";
 import * as card from "./card.mjs";
 import * as files from "./files.mjs";
 import * as typing from "./typing.mjs";
@@ -27,7 +28,7 @@ const fixture = { root: fixtureRoot, http: servedFixture.origin, file: pathToFil
 
 try {
   // long checks first
-  for (const [name, part] of Object.entries({ calculator, words, tasks, card, files, typing, injection, transfer, works, figures, pictures, looks }))
+  for (const [name, part] of Object.entries({ calculator, words, tasks, newcomer, card, files, typing, injection, transfer, works, figures, pictures, looks }))
     if (!process.env.PART || process.env.PART === name) await collect(name, () => part.run(browser, site, fixture));
   await runAll(Number(process.env.LANES) || 2);
 } finally {

@@ -8,6 +8,7 @@ status=0
 mkdir "$work/config"
 printf 'batch_size = 12\nblock_size = 1024\ngradient_accumulation_steps = 5 * 8\n' >"$work/config/train_gpt2.py"
 echo 'CUDA out of memory. Tried to allocate 6.14 GiB (GPU 0; 15.78 GiB total capacity; 10.16 GiB already allocated)' >"$work/error.txt"
+cp "$ROOT/tests/cli/calc_snapshot/step2.pickle" "$work/snapshot.pickle"
 
 commands() { # FILE: prints each command of ours once
     { sed -n 's/^\$ //p' "$1"; grep -ohE '`vramcalc [a-z-]+ [^`]*`' "$1" | tr -d '`'; } | grep -E '^(vramcalc |\./|tests/)' | sort -u

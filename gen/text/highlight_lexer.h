@@ -20,6 +20,7 @@ enum {
     HL_TRIPLE = 32,         // """ and '''
     HL_PREFIXES = 64,       // r"", b'', f""
     HL_WORD_COMMENT = 128,  // a comment begins only behind white space
+    HL_OPTIONS = 256,       // a word of a shell that begins with - is an option, which stays whole
 };
 
 struct hl_language {

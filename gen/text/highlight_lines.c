@@ -204,9 +204,10 @@ static size_t prompt_length(str line)
 
 static void command(struct hl *h, size_t end, bool python)
 {
-    const struct hl_language *l = hl_language(python ? HL_PYTHON : HL_BASH);
+    struct hl_language l = *hl_language(python ? HL_PYTHON : HL_BASH);
+    l.flags |= HL_OPTIONS;  // the lines of a console are broken where they are too long
     hl_flush(h);
-    l->lex(l, str_slice(h->code, h->at, end), h->out);
+    l.lex(&l, str_slice(h->code, h->at, end), h->out);
     h->at = h->plain = end;
 }
 

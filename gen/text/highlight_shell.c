@@ -119,6 +119,9 @@ static bool read_word(struct hl *h)
     uint64_t number;
     if (!class && str_u64(word, &number))
         class = 'n';
+    if (!class && (h->l->flags & HL_OPTIONS) && word.len > 1 && word.ptr[0] == '-' &&
+        word_starts(h))
+        class = 'o';
     if (class)
         hl_span(h, class, end);
     else

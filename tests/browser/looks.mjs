@@ -154,6 +154,19 @@ function printed(browser, base, page) {
   });
 }
 
+// Many short columns stand beside each other where they have room; where there is more of a table than is seen, a shade says so.
+function wideTables(browser, base) {
+  for (const lang of ["en", "hi"]) check(`wide tables ${lang}`, async () => {
+    const tab = await visit(browser, `${base}/${lang}/several-gpus.html`, { viewport: { width: 1280, height: 900 } });
+    try {
+      const tables = await tab.locator(".body .table").evaluateAll((list) => list.map((e) => ({ columns: e.querySelectorAll("thead th").length, more: e.scrollWidth - e.clientWidth, shade: getComputedStyle(e).backgroundImage })));
+      const seven = tables.find((t) => t.columns === 7);
+      that(seven && seven.more <= 40, `seven columns, of which ${seven?.more} px are not seen`);
+      that(tables.every((t) => t.shade.includes("gradient")), "no shade");
+    } finally { await leave(tab); }
+  });
+}
+
 function forcedColours(browser, base, page) {
   check(`forced colours ${page.path}`, async () => {
     const tab = await visit(browser, `${base}/${page.path}`, { forcedColors: "active", reducedMotion: "reduce" });
@@ -216,4 +229,5 @@ export function run(browser, site, fixture) {
   }
   scripts(browser, fixture);
   crumbs(browser, site.http);
+  wideTables(browser, site.http);
 }

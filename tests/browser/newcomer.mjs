@@ -23,8 +23,16 @@ const PASTED = [
   ["a YAML of LLaMA-Factory", FACTORY, { lora_rank: "8", n_layer: "32" }, [/Read as: LLaMA-Factory/], [EXAMPLE]],
 ];
 
+// Whoever hears a list of the buttons hears what each copies.
+function named(browser, site) {
+  calculator(browser, "what the copy buttons copy", { base: site.http, state: "#preset=gpt2&gpu=RTX+4070" }, async (tab) => {
+    for (const what of [/^Copy A link to this/, /^Copy Flags for nanoGPT/, /^Copy For the command line/]) equal(await tab.getByRole("button", { name: what }).count(), 1, `a button ${what}`);
+  });
+}
+
 export async function run(browser, site) {
   if (!await isBuilt(browser, site)) return;
+  named(browser, site);
   for (const [what, text, wanted, said, unsaid = []] of PASTED) {
     calculator(browser, `a newcomer pastes ${what}`, { base: site.http }, async (tab) => {
       const pasted = tab.locator("[data-out=pasted]");

@@ -308,7 +308,7 @@
   function showSnapshot(s) {
     const compared = s.matched_bytes !== null, run = page.state().preset || words.own;
     const match = compared ? [el("p", {}, [fill(said("snapshot.match"), { run, matched: size(s.matched_bytes), unmatched: size(s.unmatched_bytes), missing: size(s.missing_bytes) })])] : [];
-    say([el("p", {}, [fill(said("pasted"), { kind: said("kind.snapshot") })]), held(s), ...past(s), alive(s), ...match,
+    say([el("p", {}, [fill(said("pasted"), { kind: said("kind.snapshot") })]), compared ? example("snapshot") : "", held(s), ...past(s), alive(s), ...match,
       ...largest(compared ? said("snapshot.unexplained") : said("snapshot.blocks"), s.blocks), ...largest(said("snapshot.missing"), s.missing)]);
   }
   // With a run that cannot be estimated the snapshot stands alone.

@@ -1,6 +1,7 @@
 // What a person whose run has just died pastes first, onto the page's own example: it is read for what it says, and the answer that
 // is about the example says so.
 import { equal, that } from "./harness.mjs";
+import { fileURLToPath } from "node:url";
 import { calculator, isBuilt } from "./calculator.mjs";
 
 const EXAMPLE = /does not say which model ran/;
@@ -23,6 +24,16 @@ const PASTED = [
   ["a YAML of LLaMA-Factory", FACTORY, { lora_rank: "8", n_layer: "32" }, [/Read as: LLaMA-Factory/], [EXAMPLE]],
 ];
 
+function snapshot(browser, site) {
+  calculator(browser, "a newcomer chooses a snapshot", { base: site.http }, async (tab) => {
+    await tab.locator("input[type=file]").setInputFiles(fileURLToPath(new URL("../cli/calc_snapshot/step2.pickle", import.meta.url)));
+    await tab.locator("[data-out=pasted] table").waitFor();
+    that(EXAMPLE.test(await tab.locator("[data-out=pasted]").innerText()), "it is held against the example");
+    const [shade, below] = await tab.locator("[data-out=pasted] .table").evaluate((e) => ["--paper", "--tint"].map((name) => getComputedStyle(e).getPropertyValue(name)));
+    equal(shade, below, "the ends of the table have the colour of the box");
+  });
+}
+
 // Whoever hears a list of the buttons hears what each copies.
 function named(browser, site) {
   calculator(browser, "what the copy buttons copy", { base: site.http, state: "#preset=gpt2&gpu=RTX+4070" }, async (tab) => {
@@ -33,6 +44,7 @@ function named(browser, site) {
 export async function run(browser, site) {
   if (!await isBuilt(browser, site)) return;
   named(browser, site);
+  snapshot(browser, site);
   for (const [what, text, wanted, said, unsaid = []] of PASTED) {
     calculator(browser, `a newcomer pastes ${what}`, { base: site.http }, async (tab) => {
       const pasted = tab.locator("[data-out=pasted]");

@@ -97,6 +97,11 @@ int family_check(const struct vram_config *c, struct message *e)
     uint64_t has = family_features(c);
     unsigned runs = family_runs(c);
     const char *name = vram_field_at(FIELD_family)->values[c->family];
+#ifndef __wasm__
+    if (c->family == FAMILY_GEMMA3N && c->quantization)
+        return err_set(e, MESSAGE_streams_quantized, NO_POS, ABOUT("family", "quantization"),
+                       ARGS(arg_text("family", name)));
+#endif
     for (unsigned i = 0; i < sizeof family_limits / sizeof *family_limits; i++)
         if ((has & family_limits[i].feature) && (runs & family_limits[i].runs))
             return err_set(e, family_limits[i].message, NO_POS, ABOUT("family"),

@@ -65,7 +65,8 @@ static bool layout_adapted(const struct model *m, uint16_t number)
 {
 #ifndef __wasm__
     bool apart = (number >= P_DELTA_QKV && number <= P_DELTA_OUT) || number == P_INPUT_GATE ||
-                 number == P_INPUT_PROJECT;
+                 number == P_INPUT_PROJECT ||
+                 (number >= P_STREAM_ROUTER && number <= P_LAUREL_RIGHT);
     if (apart)  // of every linear layer alone
         return m->c.lora_rank > 0 &&
                (m->c.lora_targets & CONFIG_SET_ALL_LINEAR) == CONFIG_SET_ALL_LINEAR;
@@ -77,7 +78,8 @@ static bool layout_adapted(const struct model *m, uint16_t number)
 static bool layout_turned(uint16_t number)
 {
 #ifndef __wasm__
-    return number == P_DELTA_OUT || number == P_GLOBAL_O || number == P_INPUT_PROJECT;
+    return number == P_DELTA_OUT || number == P_GLOBAL_O || number == P_INPUT_PROJECT ||
+           number == P_LAUREL_RIGHT;
 #else
     (void)number;
     return false;
@@ -99,6 +101,10 @@ static uint8_t layout_adapter_shape(uint8_t weight_shape, bool output_side, uint
         [SHAPE_W_G_Q] = {SHAPE_A_C, SHAPE_A_G_Q},
         [SHAPE_W_G_KV] = {SHAPE_A_C, SHAPE_A_G_KV},
         [SHAPE_W_LAYER_INPUT] = {SHAPE_A_C, SHAPE_A_LAYER_INPUT},
+        [SHAPE_W_LAUREL] = {SHAPE_A_C, SHAPE_A_LAUREL},
+        [SHAPE_W_ROUTER] = {SHAPE_A_C, SHAPE_A_STREAM},
+        [SHAPE_W_STREAM] = {SHAPE_A_STREAM, SHAPE_A_STREAM},
+        [SHAPE_W_STREAMS] = {SHAPE_A_STREAM, SHAPE_A_STREAMS},
         [SHAPE_W_DELTA_QKV] = {SHAPE_A_C, SHAPE_A_DELTA_QKV},
         [SHAPE_W_DELTA_QKVZ] = {SHAPE_A_C, SHAPE_A_DELTA_QKVZ},
         [SHAPE_W_DELTA_BA] = {SHAPE_A_C, SHAPE_A_DELTA_BA},
@@ -152,9 +158,23 @@ bool layout_half_trained(const struct model *m, uint8_t part)
     return m->c.adapter != (part == PART_A ? ADAPTER_LORA_FA : ADAPTER_MICA);
 }
 
+// Gemma 3n takes the weight of its correction and leaves the layer out, with its adapter. SRC:
+// transformers models/gemma3n/modeling_gemma3n.py, Gemma3nTextAltUp.correct.
+static bool layout_reached(uint16_t number)
+{
+#ifndef __wasm__
+    return number != P_STREAM_CORRECT;
+#else
+    (void)number;
+    return true;
+#endif
+}
+
 static void layout_adapters(struct layout *l, const struct model *m, struct layout_row r)
 {
-    bool a = layout_half_trained(m, PART_A), b = layout_half_trained(m, PART_B);
+    bool reached = layout_reached(r.number);
+    bool a = reached && layout_half_trained(m, PART_A),
+         b = reached && layout_half_trained(m, PART_B);
     uint8_t in = layout_adapter_shape(r.shape, false, r.number),
             out = layout_adapter_shape(r.shape, true, r.number);
     if (r.number == P_QKV && model_has_trait(m, TRAIT_ADAPTERS_TOGETHER)) {
@@ -208,7 +228,7 @@ bool layout_norm_bias(const struct model *m)
            (m->c.bias || (m->features & (HAS_ALL_BIASES | HAS_NORM_BIASES)));
 }
 
-static void layout_norm(struct layout *l, const struct model *m, uint16_t number, uint8_t role)
+void layout_norm(struct layout *l, const struct model *m, uint16_t number, uint8_t role)
 {
     bool full = layout_norm_trained(m);
     if (model_norms_bare(m))
@@ -281,7 +301,7 @@ static void layout_shared(struct layout *l, const struct model *m)
             l, m, (struct layout_row){P_SHARED_SHARE, ROLE_ROUTER, PART_WEIGHT, SHAPE_C, 1, c}, 0);
 }
 
-static void layout_mlp(struct layout *l, const struct model *m)
+void layout_mlp(struct layout *l, const struct model *m)
 {
     uint64_t c = m->c.n_embd, f = m->c.n_inner;
     bool all = m->c.bias || (m->features & HAS_ALL_BIASES);
@@ -301,41 +321,6 @@ static void layout_mlp(struct layout *l, const struct model *m)
                      (struct layout_row){i, ROLE_ACT, PART_WEIGHT, SHAPE_ONE, 1, 0});
 #endif
 }
-
-#ifndef __wasm__
-// Layers without keys and values of their own may have wider ones. SRC: transformers
-// models/gemma4/modeling_gemma4.py, Gemma4TextMLP.__init__.
-static void layout_mlps(struct layout *l, const struct model *m)
-{
-    uint64_t c = m->c.n_embd, f = 2 * m->c.n_inner;
-    const struct layout_row wide[] = {
-        {P_WIDE_GATE, ROLE_GATE, PART_WEIGHT, SHAPE_W_FF2, f, c},
-        {P_WIDE_UP, ROLE_UP, PART_WEIGHT, SHAPE_W_FF2, f, c},
-        {P_WIDE_DOWN, ROLE_MLP_PROJ, PART_WEIGHT, SHAPE_W_FF2, c, f},
-    };
-    bool two = m->c.num_kv_shared_layers && m->c.use_double_wide_mlp;
-    l->layers = two ? LAYERS_OWN : LAYERS_ALL;
-    layout_mlp(l, m);
-    l->layers = LAYERS_SHARING;
-    for (unsigned i = 0; two && i < sizeof wide / sizeof *wide; i++)
-        layout_linear(l, m, wide[i], 0);
-    l->layers = LAYERS_ALL;
-}
-
-// SRC: transformers models/gemma4/modeling_gemma4.py, Gemma4TextDecoderLayer.__init__.
-static void layout_layer_input(struct layout *l, const struct model *m)
-{
-    uint64_t c = m->c.n_embd, p = m->c.hidden_size_per_layer_input;
-    const struct layout_row row[] = {
-        {P_INPUT_GATE, ROLE_LAYER_INPUT, PART_WEIGHT, SHAPE_W_LAYER_INPUT, p, c},
-        {P_INPUT_PROJECT, ROLE_LAYER_INPUT, PART_WEIGHT, SHAPE_W_LAYER_INPUT, c, p},
-    };
-    for (unsigned i = 0; p && i < sizeof row / sizeof *row; i++)
-        layout_linear(l, m, row[i], 0);
-    if (p)
-        layout_norm(l, m, P_INPUT_NORM, ROLE_LAYER_INPUT);
-}
-#endif
 
 // Norms follow the branches: an encoder's, and those of OPT 350M.
 static void layout_layer_encoder(struct layout *l, const struct model *m)
@@ -379,6 +364,7 @@ static void layout_layer(struct layout *l, const struct model *m)
         layout_norm(l, m, P_POST_MLP, ROLE_POST_MLP_NORM);
 #ifndef __wasm__
     layout_layer_input(l, m);
+    layout_streams(l, m);
 #endif
 }
 

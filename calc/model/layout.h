@@ -37,6 +37,9 @@ enum layout_global {
     P_LAYER_EMBED,    // tokens for each layer, what the stream gives beside, and its norm
     P_LAYER_PROJECT,  // also a linear layer
     P_LAYER_NORM = P_LAYER_PROJECT + LAYOUT_LINEAR,
+    P_STREAM_IN,  // of each stream but the first
+    P_STREAM_OUT = P_STREAM_IN + (MODEL_STREAMS - 1) * LAYOUT_LINEAR,
+    P_STREAM_LAST = P_STREAM_OUT + (MODEL_STREAMS - 1) * LAYOUT_LINEAR - 1,
 #endif
     LAYOUT_GLOBAL_NUMBERS
 };
@@ -98,7 +101,16 @@ enum layout_block {
     P_WIDE_GATE,  // a feed-forward part of twice the width
     P_WIDE_UP = P_WIDE_GATE + LAYOUT_LINEAR,
     P_WIDE_DOWN = P_WIDE_UP + LAYOUT_LINEAR,
-    P_ALPHA_P = P_WIDE_DOWN + LAYOUT_LINEAR,  // of xIELU: one number each
+    P_STREAM_ROUTER =
+        P_WIDE_DOWN + LAYOUT_LINEAR,  // how streams are mixed before and behind a layer
+    P_STREAM_PREDICT = P_STREAM_ROUTER + LAYOUT_LINEAR,
+    P_STREAM_CORRECT = P_STREAM_PREDICT + LAYOUT_LINEAR,
+    P_STREAM_SCALE = P_STREAM_CORRECT + LAYOUT_LINEAR,
+    P_STREAM_NORM,
+    P_LAUREL_LEFT,  // a low-rank way beside attention
+    P_LAUREL_RIGHT = P_LAUREL_LEFT + LAYOUT_LINEAR,
+    P_LAUREL_NORM = P_LAUREL_RIGHT + LAYOUT_LINEAR,
+    P_ALPHA_P,  // of xIELU: one number each
     P_ALPHA_N,
 #endif
     P_KEYS,  // no parameters: what a model with use_cache returns of a layer
@@ -129,7 +141,7 @@ struct layout_param {
     uint64_t rows, cols;  // cols 0: a vector
 };
 
-enum { LAYOUT_ENDS = 12 };
+enum { LAYOUT_ENDS = MODEL_IS_WHOLE ? 24 : 12 };
 struct layout {
     struct layout_param before[LAYOUT_ENDS], block[LAYOUT_BLOCK_NUMBERS], after[LAYOUT_ENDS];
     uint8_t before_count, block_count, after_count;
@@ -167,6 +179,11 @@ void layout_linear(struct layout *l, const struct model *m, struct layout_row r,
                    uint8_t bias_shape);
 void layout_attention(struct layout *l, const struct model *m);
 void layout_mixers(struct layout *l, const struct model *m);
+void layout_norm(struct layout *l, const struct model *m, uint16_t number, uint8_t role);
+void layout_mlp(struct layout *l, const struct model *m);
+void layout_mlps(struct layout *l, const struct model *m);
+void layout_layer_input(struct layout *l, const struct model *m);
+void layout_streams(struct layout *l, const struct model *m);
 bool layout_norm_trained(const struct model *m);
 bool layout_half_trained(const struct model *m, uint8_t part);  // PART_A, PART_B of an adapter
 bool layout_norm_bias(const struct model *m);

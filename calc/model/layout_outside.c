@@ -182,6 +182,27 @@ static void layout_layer_embedding(struct layout *l, const struct model *m)
                   (struct layout_row){P_LAYER_NORM, ROLE_LAYER_PROJECT, PART_WEIGHT,
                                       SHAPE_LAYER_WIDTH, p, 0});
 }
+
+// From the embedding to each stream but the first, or back: as wide as the stream. SRC:
+// transformers models/gemma3n/modeling_gemma3n.py, Gemma3nTextModel.__init__.
+static void layout_streams_ends(struct layout *l, const struct model *m)
+{
+    uint64_t c = m->c.n_embd, r = m->c.lora_rank, linear = CONFIG_SET_ALL_LINEAR;
+    bool adapted = r && m->c.adapter != ADAPTER_IA3 && (m->c.lora_targets & linear) == linear;
+    if (!model_has_streams(m))
+        return;
+    for (uint16_t n = P_STREAM_IN; n <= P_STREAM_LAST; n = (uint16_t)(n + LAYOUT_LINEAR)) {
+        void (*put)(struct layout *, bool, struct layout_row) =
+            n < P_STREAM_OUT ? layout_before : layout_after;
+        put(l, r == 0, (struct layout_row){n, ROLE_STREAMS, PART_WEIGHT, SHAPE_W_SQUARE, c, c});
+        if (!adapted)
+            continue;
+        put(l, layout_half_trained(m, PART_A),
+            (struct layout_row){(uint16_t)(n + LAYOUT_A), ROLE_STREAMS, PART_A, SHAPE_A_C, r, c});
+        put(l, layout_half_trained(m, PART_B),
+            (struct layout_row){(uint16_t)(n + LAYOUT_B), ROLE_STREAMS, PART_B, SHAPE_A_C, c, r});
+    }
+}
 #endif
 
 void layout_outside(struct layout *l, const struct model *m)
@@ -208,6 +229,7 @@ void layout_outside(struct layout *l, const struct model *m)
         layout_projection(l, m, P_PROJECT_IN);
     if (m->first)
         layout_layer_embedding(l, m);
+    layout_streams_ends(l, m);
     if (m->last)
         layout_projection(l, m, P_PROJECT_OUT);
 #endif

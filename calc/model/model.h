@@ -224,6 +224,15 @@ static inline bool model_layer_is_global(const struct model *m, uint64_t layer)
 }
 
 #ifndef __wasm__
+// Streams of the residual in each layer, of which the first goes through the branches. SRC:
+// transformers models/gemma3n/configuration_gemma3n.py (altup_num_inputs).
+enum { MODEL_STREAMS = 4 };
+
+static inline bool model_has_streams(const struct model *m)
+{
+    return m->c.family == FAMILY_GEMMA3N;
+}
+
 // In such a family keys and values are out of one projection there, of fewer heads. SRC:
 // transformers models/gemma4/configuration_gemma4.py, Gemma4TextConfig.__post_init__.
 static inline bool model_keys_are_values(const struct vram_config *c)

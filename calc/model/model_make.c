@@ -54,6 +54,8 @@ static int model_check_heads(struct vram_config *c, struct message *e)
         c->moe_layer_step = 1;
     if (!(family_has(c) & HAS_GLOBAL_HEADS))
         c->num_kv_shared_layers = c->hidden_size_per_layer_input = 0;
+    if (c->family == FAMILY_GEMMA3N)
+        c->global_head_dim = c->head_dim;
     if (c->num_kv_shared_layers && c->num_kv_shared_layers + c->sliding_window_pattern > c->n_layer)
         return err_set(e, MESSAGE_shared_keys_of_none, NO_POS,
                        ABOUT("num_kv_shared_layers", "n_layer"),

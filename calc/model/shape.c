@@ -81,6 +81,24 @@ static void dims_delta(struct dims *d, const struct vram_config *c)
 }
 #endif
 
+#ifndef __wasm__
+// Of Gemma 3n and Gemma 4, once the others are there.
+static void dims_gemma(struct dims *d, const struct model *m)
+{
+    const struct vram_config *c = &m->c;
+    d->GD = c->global_head_dim;
+    d->GKH = model_global_keys(c);
+    d->L = c->n_layer;
+    d->P = c->hidden_size_per_layer_input;
+    d->VP = c->vocab_size_per_layer_input;
+    d->GQ = d->H * d->GD;
+    d->GK = d->GKH * d->GD;
+    d->l = c->laurel_rank;
+    if (model_has_streams(m))
+        d->E = MODEL_STREAMS;
+}
+#endif
+
 void dims_make(struct dims *d, const struct model *m)
 {
     const struct vram_config *c = &m->c;
@@ -98,15 +116,6 @@ void dims_make(struct dims *d, const struct model *m)
     d->D = c->head_dim;
     d->Q = d->H * d->D;
     d->K = d->KH * d->D;
-#ifndef __wasm__
-    d->GD = c->global_head_dim;
-    d->GKH = model_global_keys(c);
-    d->L = c->n_layer;
-    d->P = c->hidden_size_per_layer_input;
-    d->VP = c->vocab_size_per_layer_input;
-    d->GQ = d->H * d->GD;
-    d->GK = d->GKH * d->GD;
-#endif
     d->R = c->head_dim * c->partial_rotary_factor / 1000000;
     d->KR = d->KH * d->R;
     if (m->features & HAS_LATENT)
@@ -120,6 +129,9 @@ void dims_make(struct dims *d, const struct model *m)
     d->X = dims_share(c->expert_inner, tp);
     d->block = model_position_rows(m);
     d->E = c->n_expert;
+#ifndef __wasm__
+    dims_gemma(d, m);
+#endif
     d->A = c->n_expert_active;
     d->runs = model_expert_runs(m);
     d->r = c->lora_rank;

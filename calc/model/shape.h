@@ -46,6 +46,7 @@ struct dims {
     uint64_t heads;  // chunks of the loss after the first that the head makes itself
 #endif
 #ifndef __wasm__
+    uint64_t l;                // width of the way beside attention
     uint64_t L, P, VP;         // layers, width and rows of the embedding that each has of its own
     uint64_t GD, GKH, GQ, GK;  // D, KH, Q, K of layers without a window, where those are others
 #endif

@@ -211,6 +211,39 @@ static int conclude_gemma4(struct parse *p)
 }
 #endif
 
+#ifndef __wasm__
+// Which layers' gates let few activations pass: the first ones of a list, or of those of the class.
+// SRC: transformers 5.23 models/gemma3n/configuration_gemma3n.py, Gemma3nTextConfig.__post_init__.
+static int conclude_gemma3n(struct parse *p)
+{
+    enum { SPARSE = 10 };
+    struct vram_config *c = &p->v->config;
+    struct entry e;
+    if (c->family != FAMILY_GEMMA3N)
+        return VRAM_OK;
+    c->n_sparse_layers = c->n_layer > SPARSE ? SPARSE : 0;
+    parse_rewind(p);
+    while (parse_entry(p, &e)) {
+        struct span key = hf_inner(e.key), list = e.value;
+        uint64_t layer = 0, few = 0;
+        if (span_is(key, "final_logit_softcapping") && span_is(e.value, "null"))
+            return hf_not_modelled(p, &e);
+        if (!span_is(key, "activation_sparsity_pattern") || span_is(e.value, "null"))
+            continue;
+        for (; list.len; layer++) {
+            size_t comma = span_find(list, ",");
+            struct span one = span_trim((struct span){list.at, comma});
+            bool dense = span_is(one, "0.0") || span_is(one, "0");
+            if (!dense && few++ < layer)
+                return hf_not_modelled(p, &e);
+            list = span_skip(list, comma < list.len ? comma + 1 : list.len);
+        }
+        c->n_sparse_layers = few;
+    }
+    return VRAM_OK;
+}
+#endif
+
 // A window that the file does not turn on. SRC: transformers models/qwen2/configuration_qwen2.py,
 // qwen3, qwen3_moe, smollm3: use_sliding_window.
 static void conclude_window(struct parse *p)
@@ -248,6 +281,8 @@ int hf_conclude(struct parse *p)
         rc = conclude_granite(p);
     if (rc == VRAM_OK)
         rc = conclude_gemma4(p);
+    if (rc == VRAM_OK)
+        rc = conclude_gemma3n(p);
 #endif
     return rc == VRAM_OK ? conclude_width(p) : rc;
 }

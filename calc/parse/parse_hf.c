@@ -236,6 +236,22 @@ static struct span pattern_of(struct span value)
     return letters && value.len < 10 ? span_of(lengths[value.len]) : value;
 }
 
+#ifndef __wasm__
+// Of a list of one number for each layer, all the same, that number; else as it is.
+static struct span each_of(struct span value)
+{
+    struct span first = span_trim((struct span){value.at, span_find(value, ",")}), rest = value;
+    while (rest.len) {
+        size_t comma = span_find(rest, ",");
+        struct span one = span_trim((struct span){rest.at, comma});
+        if (!span_same(one, first))
+            return value;
+        rest = span_skip(rest, comma < rest.len ? comma + 1 : rest.len);
+    }
+    return first;
+}
+#endif
+
 static bool only_here(const struct parse *p, const struct only *row)
 {
     return row->family == family_COUNT || row->family == p->v->config.family;
@@ -266,6 +282,10 @@ static int read_entry(struct parse *p, struct entry e)
     read_variant(p, &e);
     if (span_is(e.key, "sliding_window_pattern"))
         e.value = pattern_of(e.value);
+#ifndef __wasm__
+    if (span_is(e.key, "intermediate_size"))
+        e.value = each_of(e.value);
+#endif
     if (span_is(e.value, "null") &&
         (span_is(e.key, "q_lora_rank") || span_is(e.key, "sliding_window")))
         e.value = span_of("0");

@@ -153,7 +153,7 @@ static struct vram_config engine_key(const struct model *m)
         k.seq_len += 4 * ((m->c.seq_len + 63) / 64) + 2 * (m->c.seq_len % 64 > 0);
     k.global_head_dim = k.global_head_dim > 256;
     k.hidden_size_per_layer_input = k.hidden_size_per_layer_input > 0;
-    k.vocab_size_per_layer_input = 0;
+    k.vocab_size_per_layer_input = k.laurel_rank = 0;
     uint64_t wide_keys = model_global_keys(&m->c);
     k.n_global_kv_head = wide_keys == m->c.n_head ? 2 : wide_keys == 1;
     k.linear_num_key_heads = m->c.linear_num_key_heads == m->c.linear_num_value_heads;

@@ -123,3 +123,18 @@ void node_copy_slice(struct graph *g, const struct node *n, uint32_t results[])
     else
         tape_unref(g->t, whole);
 }
+
+// Values narrower than keys, and keys wider than 128: the kernel makes the sums over do * o itself,
+// and has dk and dv in tiles.
+void node_sdpa_latent(struct graph *g, const struct node *n, uint32_t results[])
+{
+    for (unsigned k = 0; k < 3; k++)
+        if (n->edges[k].to != GRAPH_NO_NODE)
+            results[k] = graph_scratch(g, OP_NEW_EMPTY, n->edges[k].role, PART_GRAD,
+                                       n->edges[k].dtype, n->edges[k].shape);
+    uint32_t rows = graph_scratch(g, OP_NEW_EMPTY, n->role, PART_SCRATCH, DT_F32, SHAPE_LSE);
+    uint32_t tiles =
+        graph_scratch(g, OP_NEW_EMPTY, n->role, PART_SCRATCH, DT_F32, SHAPE_WIDE_TILES);
+    tape_unref(g->t, tiles);
+    tape_unref(g->t, rows);
+}

@@ -77,10 +77,14 @@ void gemma4_heads(struct graph *g, struct value x, bool repeats, struct value *q
         return;
     }
     raw = gemma4_seen(g, layer_linear(g, x, kind->k, kind->keys), repeats);
+    bool early = model_has_streams(g->m);  // keys are done before values begin
+    if (early)
+        *k = gemma4_turned(g, raw, kind->k_norm, kind->key_stats, kind->key_halves);
     struct value values = global && model_keys_are_values(&g->m->c)
                               ? graph_copy(g, raw)
                               : gemma4_seen(g, layer_linear(g, x, kind->v, kind->keys), repeats);
-    *k = gemma4_turned(g, raw, kind->k_norm, kind->key_stats, kind->key_halves);
+    if (!early)
+        *k = gemma4_turned(g, raw, kind->k_norm, kind->key_stats, kind->key_halves);
     values.role = ROLE_V;
     *v = layer_powered_norm(g, values, graph_none(), kind->key_stats);
     graph_drop(g, values);

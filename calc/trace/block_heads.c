@@ -60,7 +60,8 @@ bool heads_spread_one(const struct graph *g)
 bool heads_repeat(const struct graph *g)
 {
 #ifndef __wasm__
-    if (model_layer_is_global(g->m, graph_layer(g)))  // no kernel with groups has heads as wide
+    bool wide = model_layer_is_global(g->m, graph_layer(g)) && g->m->c.global_head_dim > 256;
+    if (wide)  // no kernel with groups has heads as wide
         return model_global_keys(&g->m->c) != g->m->c.n_head && !heads_spread_one(g);
 #endif
     if (graph_has(g, TRAIT_RESHAPED_HEADS) && has(g, HAS_FUSED_QKV))

@@ -9,6 +9,7 @@
 #include "calc/trace/attention_latent.h"
 #include "calc/trace/attention_sinks.h"
 #include "calc/trace/block_delta.h"
+#include "calc/trace/block_gemma3n.h"
 #include "calc/trace/block_heads.h"
 #include "calc/trace/block_mlp.h"
 #include "calc/trace/cache.h"
@@ -256,6 +257,10 @@ static struct value llama_held_norm(struct graph *g, struct value x)
 
 struct value block_llama(struct graph *g, struct value x)
 {
+#ifndef __wasm__
+    if (model_has_streams(g->m))
+        return gemma3n_layer(g, x, llama_attention);
+#endif
     if (has(g, HAS_HELD_NORM))
         return llama_held_norm(g, x);
     if (has(g, HAS_CENTERED_NORM))

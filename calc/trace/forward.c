@@ -10,6 +10,7 @@
 #include "calc/trace/block_compiled.h"
 #include "calc/trace/block_encoder.h"
 #include "calc/trace/block_falcon.h"
+#include "calc/trace/block_gemma3n.h"
 #include "calc/trace/block_nanotron.h"
 #include "calc/trace/block_opt.h"
 #include "calc/trace/block_shares.h"
@@ -146,6 +147,10 @@ static struct value forward_embed_rotary(struct graph *g, uint32_t ids, struct v
         attention_masks_open(g);
     if (model_makes_mask(g->m))
         attention_mask_open(g);
+#ifndef __wasm__
+    if (model_has_streams(g->m))
+        x = gemma3n_open(g, x);
+#endif
     layer_rope_open(g);
     return x;
 }
@@ -153,6 +158,10 @@ static struct value forward_embed_rotary(struct graph *g, uint32_t ids, struct v
 // Uses x up.
 static struct value forward_last_norm(struct graph *g, struct value x)
 {
+#ifndef __wasm__
+    if (model_has_streams(g->m))
+        x = gemma3n_join(g, x);
+#endif
     if (g->m->features & HAS_CENTERED_NORM) {
         struct value out = layer_centered_norm(g, x, true, P_LN_F, SHAPE_TOKENS);
         graph_drop(g, x);
@@ -189,6 +198,9 @@ struct value forward_head(struct graph *g, struct value x, uint32_t targets, str
         local[k] = graph_none();
     }
     forward_shares_go(g);
+#ifndef __wasm__
+    gemma3n_return(g);
+#endif
     if (graph_has(g, TRAIT_INNER_MODEL) && (g->m->features & HAS_UNUSED_MASK) &&
         !model_masks_windows(g->m))
         attention_masks_close(g);  // no block has it as an argument
@@ -231,6 +243,9 @@ struct value forward_hidden(struct graph *g, uint32_t ids)
     for (unsigned k = 0; k < 3; k++)
         graph_drop(g, local[k]);
     forward_shares_go(g);
+#ifndef __wasm__
+    gemma3n_return(g);
+#endif
     layer_rope_close(g);
     return normed;
 }

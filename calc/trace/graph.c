@@ -71,7 +71,9 @@ void graph_reset(struct graph *g, const struct model *m, struct tape *t, struct 
     g->cos = g->sin = graph_none();
     g->shares = graph_none();
 #ifndef __wasm__
-    g->layer_inputs = g->layer_input = graph_none();
+    g->layer_inputs = g->layer_input = g->stream_raw = graph_none();
+    for (unsigned i = 0; i < MODEL_STREAMS; i++)
+        g->streams[i] = graph_none();
     for (unsigned i = 0; i < 4; i++)
         g->given[i / 2][i % 2] = graph_none();
 #endif

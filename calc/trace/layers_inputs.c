@@ -21,15 +21,20 @@ void inputs_open(struct graph *g, uint32_t ids, struct value x)
 {
     if (!g->m->c.hidden_size_per_layer_input)
         return;
+    uint32_t known = TAPE_NONE;  // of those that the table has
+    if (model_has_streams(g->m))
+        ids = known = graph_scratch(g, OP_WHERE, ROLE_BATCH, PART_MASK, DT_I64, SHAPE_TOKENS);
     struct value tokens =
         inputs_scaled(g, layer_embedding(g, ids, P_LAYER_EMBED, SHAPE_LAYER_INPUTS));
-    struct value stream =
-        inputs_scaled(g, layer_project(g, x, P_LAYER_PROJECT, SHAPE_LAYER_INPUTS));
+    struct value stream = layer_project(g, x, P_LAYER_PROJECT, SHAPE_LAYER_INPUTS);
+    stream = model_has_streams(g->m) ? layer_view(g, stream, NODE_SCALE)  // in place
+                                     : inputs_scaled(g, stream);
     struct value normed = layer_rms_norm(g, stream, true, P_LAYER_NORM, SHAPE_LAYER_STATS);
     graph_drop(g, stream);
     g->layer_inputs = inputs_scaled(g, layer_add(g, normed, tokens, ROLE_LAYER_PROJECT));
     graph_drop(g, normed);
     graph_drop(g, tokens);
+    tape_unref(g->t, known);
 }
 
 // per_layer_inputs[:, :, i, :]
@@ -67,10 +72,8 @@ static struct value inputs_here(const struct graph *g)
     return input;
 }
 
-struct value inputs_add(struct graph *g, struct value x)
+static struct value inputs_of(struct graph *g, struct value x)
 {
-    if (!g->m->c.hidden_size_per_layer_input)
-        return x;
     struct value gate = layer_linear(g, x, P_INPUT_GATE, SHAPE_LAYER_INPUT);
     struct value open = layer_activation(g, gate, true);
     graph_drop(g, gate);
@@ -80,6 +83,21 @@ struct value inputs_add(struct graph *g, struct value x)
     graph_drop(g, chosen);
     struct value normed = layer_rms_norm(g, wide, false, P_INPUT_NORM, SHAPE_TOKENS_SHARE);
     graph_drop(g, wide);
+    return normed;
+}
+
+struct value inputs_branch(struct graph *g, struct value x)
+{
+    struct value out = inputs_of(g, x);
+    graph_drop(g, x);
+    return out;
+}
+
+struct value inputs_add(struct graph *g, struct value x)
+{
+    if (!g->m->c.hidden_size_per_layer_input)
+        return x;
+    struct value normed = inputs_of(g, x);
     struct value out = layer_add(g, x, normed, ROLE_RESID2);
     graph_drop(g, normed);
     graph_drop(g, x);

@@ -12,6 +12,9 @@ void inputs_open(struct graph *g, uint32_t ids, struct value x);
 void inputs_choose(struct graph *g);
 void inputs_left(struct graph *g);
 
+// What a layer's own input makes of x, which is used up.
+struct value inputs_branch(struct graph *g, struct value x);
+
 // x and what the layer's own input adds to it. Uses x up.
 struct value inputs_add(struct graph *g, struct value x);
 

@@ -11,6 +11,7 @@
 #include "calc/trace/block_llama4.h"
 #include "calc/trace/block_nanotron.h"
 #include "calc/trace/layers_delta.h"
+#include "calc/trace/nodes_streams.h"
 #include "calc/trace/layers_fused.h"
 #include "calc/trace/layers_lora_fused.h"
 #include "calc/trace/layers_mixer.h"
@@ -232,7 +233,11 @@ static void node_dropout(struct graph *g, const struct node *n, uint32_t results
 // follows.
 static void sdpa_wide(struct graph *g, const struct node *n, uint32_t wide[2])
 {
-    bool grouped = n->edges[1].shape == SHAPE_KV && g->m->c.n_kv_head != g->m->c.n_head;
+    bool keys = n->edges[1].shape == SHAPE_KV;
+#ifndef __wasm__
+    keys = keys || n->edges[1].shape == SHAPE_G_KV;
+#endif
+    bool grouped = keys && g->m->c.n_kv_head != g->m->c.n_head;
     for (unsigned k = 0; k < 2; k++)
         wide[k] = grouped ? graph_scratch(g, OP_NEW_EMPTY, n->role, PART_SCRATCH, n->dtype, SHAPE_Q)
                           : TAPE_NONE;
@@ -296,24 +301,12 @@ static void sdpa_efficient(struct graph *g, const struct node *n, uint32_t resul
     tape_unref(g->t, wide[0]);
 }
 
-// Values narrower than keys, and keys wider than 128: the kernel makes the sums over do * o itself,
-// and has dk and dv in tiles.
-static void sdpa_latent(struct graph *g, const struct node *n, uint32_t results[])
-{
-    for (unsigned k = 0; k < 3; k++)
-        node_one(g, n, k, OP_NEW_EMPTY, results);
-    uint32_t rows = sdpa_scratch(g, n, OP_NEW_EMPTY, DT_F32, SHAPE_LSE);
-    uint32_t tiles = sdpa_scratch(g, n, OP_NEW_EMPTY, DT_F32, SHAPE_WIDE_TILES);
-    tape_unref(g->t, tiles);
-    tape_unref(g->t, rows);
-}
-
 static void node_sdpa(struct graph *g, const struct node *n, uint32_t results[])
 {
     if ((n->extra & ~ATTENTION_HEADS_FIRST) == ATTENTION_FLASH)
         sdpa_flash(g, n, results);
     else if (g->m->features & HAS_LATENT)
-        sdpa_latent(g, n, results);
+        node_sdpa_latent(g, n, results);
     else
         sdpa_efficient(g, n, results);
 }
@@ -477,6 +470,12 @@ static node_fn *const node_table[NODE_COUNT] = {
     [NODE_SELECTIVE] = node_selective,
     [NODE_TILED] = node_tiled,
     [NODE_SEQUENCE] = node_sequence,
+    [NODE_DIV_BOTH] = node_div_both,
+    [NODE_SQUARE_ROOT] = node_square_root,
+    [NODE_STD] = node_std,
+    [NODE_TAIL_ADD] = node_tail_add,
+    [NODE_TAIL_COPY] = node_tail_copy,
+    [NODE_WHOLE_ADD] = node_whole_add,
 #endif
     [NODE_FUSED_NORM] = node_fused_norm,
     [NODE_FUSED_SWIGLU] = node_fused_swiglu,

@@ -389,6 +389,12 @@ WIDTHS = {
                            max_position_embeddings=32768, tie_word_embeddings=True),
 }
 WIDTHS |= {
+    # google/gemma-3n-E2B, its language model: 4 of 10 layers with few activations, 5 without keys of their own
+    "gemma3n": dict(model_type="gemma3n_text", vocab_size=262400, hidden_size=2048, intermediate_size=8192,
+                    num_attention_heads=8, num_key_value_heads=2, head_dim=256, hidden_size_per_layer_input=256,
+                    vocab_size_per_layer_input=262144, num_kv_shared_layers=5, sliding_window=512, laurel_rank=64,
+                    altup_num_inputs=4, activation_sparsity_pattern=[0.95] * 4 + [0.0] * 6, max_position_embeddings=32768,
+                    tie_word_embeddings=True),
     # google/gemma-4-E2B, its language model: layers without keys of their own are twice as wide
     "gemma4_e2b": dict(WIDTHS["gemma4_e4b"], hidden_size=1536, intermediate_size=6144, num_key_value_heads=1,
                        num_kv_shared_layers=5, use_double_wide_mlp=True,

@@ -159,6 +159,8 @@ static const struct known {
     {"mistral-nemo-12b", 12247782400},
     {"mistral-large-123b", 122610069504},
     {"olmo-2-7b", 7298617344},
+    {"gemma-3n-e2b", 4435182688},
+    {"gemma-3n-e4b", 6835235568},
     {"gemma-4-e2b", 4628569344},
     {"gemma-4-e4b", 7463013376},
     {"gemma-4-31b", 30697345280},

@@ -73,11 +73,12 @@
     page.core.clear();
     return page.core.parse("flat", "preset = " + name + "\n").code === 0;
   }
+  // A name without what says nothing of sizes: a model of which only the beginning is known is another one.
+  const shape = (name) => key(name).replace(/instruct|chat|base|thinking|deduped|unsloth|bnb4bit|gptqint[48]|awq|fp8|2507/g, "").replace(/(?:it|hf|4k|128k|v0\.[12])$/, "");
   function named(text) {
     const name = /^\s*(?:https?:\/\/(?:huggingface\.co|hf\.co)\/)?([\w.-]+\/)?([\w.-]+)(?![\w.-])\S*\s*$/.exec(text);
     if (!name) return null;
-    const near = (p) => (name[1] ? key(name[2]).startsWith(key(p.value)) : name[2] === p.value);
-    const preset = page.presets.filter(near).sort((a, b) => b.value.length - a.value.length)[0];
+    const preset = page.presets.find((p) => (name[1] ? shape(name[2]) === shape(p.value) : name[2] === p.value));
     if (!preset) return name[1] && known(name[1] + name[2]) ? { preset: name[1] + name[2] } : null;
     const end = /-(awq|gptq-int4|fp8|bnb-4bit)$/i.exec(name[2]);
     return Object.assign({ preset: preset.value }, end ? { quantization: STORED[end[1].toLowerCase()] } : {});
@@ -162,11 +163,11 @@
     const sum = r.total_bytes && r.free_bytes !== null && r.allocated_bytes;
     const card = sum ? fill(gpu ? said("oom.card") : said("oom.card").replace(/ ?[(\uff08]\{gpu\}[)\uff09]/, ""), { total: size(r.total_bytes), free: size(r.free_bytes), allocated: size(r.allocated_bytes), gpu }) : "";
     const run = fill(said("oom.about"), { run: page.state().preset || words.own }), held = sizes(r);
-    say(told.concat(example("oom") || null, r.about ? el("p", {}, marked(r.about)) : null, card ? el("p", {}, [card]) : null, changed, held, first(r.hints), held.length && !whose ? el("p", {}, [run]) : null).filter(Boolean));
+    say(told.concat(r.about ? el("p", {}, marked(r.about)) : null, example("oom") || null, card ? el("p", {}, [card]) : null, changed, held, first(r.hints), held.length && !whose ? el("p", {}, [run]) : null).filter(Boolean));
   }
   // A log says which model it loads. Whose server says it serves it.
   function modelIn(text, about) {
-    for (const line of text.matchAll(/(?:\bmodel(?:_name_or_path|_id|_path)?['"]?[\s:=,'"]{1,4}|\bvllm serve )([\w.-]+\/[\w.-]+)/gi)) {
+    for (const line of text.matchAll(/(?:\bmodel(?:_name_or_path|_id|_path)?['"]?[\s:=,'"]{1,4}|\bvllm serve )([\w.-]+\/[\w.-]*\w)/gi)) {
       const found = named(line[1]);
       if (found) return Object.assign(found, about && about.id === "oom_of_vllm" ? { task: "inference" } : {});
     }
@@ -248,6 +249,13 @@
     behind = null;
     if (dump && !read.error) takeDump(dump);
   }
+  // The page's library knows fewer names of models than the list has: with the list's name they are read again.
+  function listed(model, lists) {
+    const found = named(model), name = found && found.preset;
+    if (!name || name === model) return false;
+    pasteAll(lists[0].map((file) => Object.assign({}, file, { text: file.text.split(model).join(name) })));
+    return true;
+  }
   function finish(read, lists) {
     if (read.unlisted) unlisted(read.unlisted);
     else if (read.refused) say([el("p", { class: "bad" }, coded(read.refused))]);
@@ -255,6 +263,7 @@
       if (Object.keys(read.found).length) page.replace(onto(read));
       explained(read.message);
     }
+    else if (read.error && read.error.id === "model_unknown" && listed(read.error.args.model, lists)) return;
     else if (read.error && NEEDS.includes(read.error.id)) wait(read, lists.reduce((most, files) => (files.length > most.length ? files : most)));
     else if (read.error && PREFERENCE.test(textOf(lists[0]))) say([el("p", { class: "bad" }, coded(said("elsewhere")))]);
     else if (read.error && lists && isProse(textOf(lists[0]), read.error)) refuse(said("unread"));

@@ -117,6 +117,7 @@ enum model_trait {
 #include "calc/model/traits.def"
     TRAIT_COUNT
 };
+_Static_assert(TRAIT_COUNT <= 64, "a model's traits are the bits of 64");
 
 // Derived sizes; every product fits (size_ok).
 struct model {
@@ -290,9 +291,9 @@ static inline uint64_t model_position_rows(const struct model *m)
 // How many kinds of layers take turns in what they attend to.
 uint32_t model_layer_kinds(const struct model *m);
 
-// The family's scores are tensors whatever kernel is asked for: a sink, or a soft cap but for
-// flash-attn's kernel, which knows one. SRC: transformers modeling_gpt_oss.py, modeling_gemma2.py,
-// _supports_sdpa = False.
+// The family's scores are tensors whatever kernel is asked for: a sink or a soft cap, but for
+// flash-attn's kernel, which knows a cap, and sinks that are frozen (vllm-flash-attn3, s_aux). SRC:
+// transformers modeling_gpt_oss.py, modeling_gemma2.py, _supports_sdpa = False.
 bool model_has_eager_scores(const struct model *m);
 
 // Layers with a window get a mask beside query, key and value: the kernel has no window of its own.

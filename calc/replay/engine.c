@@ -167,7 +167,8 @@ static struct vram_config engine_key(const struct model *m)
     k.device_map = 1;
     k.eval_batch_size = (k.eval_batch_size > 0) + (k.eval_batch_size == 1);
     k.eval_accumulation_steps = k.eval_accumulation_steps > 0;
-    k.evaluation = k.optimizer = k.tower_params = k.max_new_tokens = k.reduce_bucket_size = 0;
+    k.evaluation = k.optimizer = k.tower_params = k.reduce_bucket_size = 0;
+    k.max_new_tokens = k.max_new_tokens > 1;
     k.n_gpu = k.n_gpu > 1;
     k.expandable_segments = k.max_split_size_mb = k.garbage_collection_threshold =
         k.roundup_power2_divisions = 0;
@@ -177,7 +178,8 @@ static struct vram_config engine_key(const struct model *m)
     return k;
 }
 
-// A generation has a pass for the prompt, one for the first step and one for those after it.
+// A generation has a pass for the prompt, which gives the first token, one for the first step and
+// one for those after it.
 static bool engine_uses(const struct model *m, unsigned reel)
 {
     if ((m->c.task == TASK_INFERENCE) != (reel >= ENGINE_PROMPT))

@@ -67,10 +67,10 @@ static uint64_t live_generation(const struct engine *e, uint64_t live)
 {
     uint64_t peak = live_loading(e);
     live = live_after(e, ENGINE_PROMPT, REEL_ALL, live, &peak);
-    if (e->model.c.max_new_tokens > 0)
+    if (e->model.c.max_new_tokens > 1) {
         live = live_after(e, ENGINE_FIRST_TOKEN, REEL_ALL, live, &peak);
-    if (e->model.c.max_new_tokens > 1)
         live_after(e, ENGINE_TOKEN, REEL_ALL, live, &peak);
+    }
     return peak;
 }
 

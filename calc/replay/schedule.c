@@ -290,7 +290,7 @@ static struct schedule_tokens schedule_tokens(const struct engine *e, const stru
     t.grows = e->grows && !(p->sink && !p->sink->sums);
     t.stride = t.grows ? size_max(SCHEDULE_LONGER / token, 1) : t.all;
     t.stride = size_max(t.stride, (t.all + SCHEDULE_LENGTHS - 1) / SCHEDULE_LENGTHS);
-    t.steps = t.all > 1 ? size_max((t.all + t.stride - 1) / t.stride, 2) : t.all;
+    t.steps = t.all > 1 ? size_max((t.all + t.stride - 1) / t.stride, 2) : 0;
     return t;
 }
 

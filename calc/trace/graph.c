@@ -84,6 +84,10 @@ void graph_reset(struct graph *g, const struct model *m, struct tape *t, struct 
     g->gathered = scheme_divides_weights(&m->c);
     g->keeps_whole = g->gathered && m->c.parallel > PARALLEL_ZERO3 &&
                      m->c.gradient_accumulation_steps > 1 && model_has_trait(m, TRAIT_NO_SYNC);
+#ifndef __wasm__
+    if (m->c.parallel == PARALLEL_FSDP && model_has_trait(m, TRAIT_FULLY_SHARD_SYNCS))
+        g->keeps_whole = false;
+#endif
     g->around = g->gathered && m->c.parallel > PARALLEL_ZERO3 && m->c.use_reentrant &&
                 m->c.checkpointing && model_has_trait(m, TRAIT_CHECKPOINT_AROUND);
     g->ahead = g->open = g->behind = g->root = g->reduced = g->bucket = TAPE_NONE;
@@ -266,7 +270,7 @@ uint32_t graph_sum(struct graph *g, uint8_t role, uint8_t part, uint8_t dtype, u
                    uint8_t to)
 {
     uint32_t sum = graph_scratch(g, OP_SUM, role, part, dtype, to);
-    uint8_t partial = graph_has(g, TRAIT_SUM_SCRATCH) ? graph_partial(from, to) : 0;
+    uint8_t partial = graph_has(g, TRAIT_KERNEL_SCRATCH) ? graph_partial(from, to) : 0;
     if (!partial)
         return sum;
     uint32_t parts = graph_scratch(g, OP_SUM, role, PART_SCRATCH, DT_BYTE, partial);

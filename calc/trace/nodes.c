@@ -276,7 +276,7 @@ static void sdpa_efficient(struct graph *g, const struct node *n, uint32_t resul
     uint32_t wide[2];
     for (unsigned k = 0; k < 3; k++)
         node_one(g, n, k, OP_NEW_EMPTY, results);
-    if (!graph_has(g, TRAIT_EFFICIENT_SCRATCH)) {
+    if (!graph_has(g, TRAIT_KERNEL_SCRATCH)) {
         uint32_t rows = sdpa_scratch(g, n, OP_NEW_EMPTY, DT_F32, SHAPE_LSE);
         sdpa_wide(g, n, wide);
         tape_unref(g->t, rows);

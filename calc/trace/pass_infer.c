@@ -139,7 +139,7 @@ static void infer_prompt(struct graph *g)
         logits = infer_brought(g, logits);
     tape_unref(g->t, ids);
     graph_autocast_exit(g);
-    if (graph_has(g, TRAIT_CACHE_TWICE)) {
+    if (graph_has(g, TRAIT_CACHE_TWICE) && g->m->c.max_new_tokens > 1) {
         infer_layers(g, true, second_layer);
         infer_layers(g, true, second_forget);
     }

@@ -48,6 +48,16 @@ for name, member in pairs{["torch.cuda.max_memory_allocated() (GiB)"] = "peak_al
   rules.equal((figures.find(name, {})), member, "metric " .. name)
 end
 rules.equal(figures.find("train_mem_gpu_peaked_delta", {}), nil, "a difference is no peak")
+local on_card = {process_bytes = 900, peak_reserved_bytes = 500, peak_allocated_bytes = 300, gpu = {memory_bytes = 8000, cuda_bytes = 7900}}
+for name, bytes in pairs{["nvidia-smi"] = 900, ["nvidia-smi (NVML used at the end)"] = 1000, ["peak memory (max allocated + nvml - max reserved)"] = 800} do
+  local _, take = figures.find(name, {})
+  rules.equal(take(on_card), bytes, "the bytes of " .. name)
+end
+says("evaluation between steps", {other = "eval batch 1"}, "evaluation=true eval_batch_size=1")
+local march = {group = "torchtitan/issue 929", framework = "torch (2025-03-06), torchtitan 9a2f578", n_gpu = "8", method = "full FSDP2", other = "compile"}
+says("torchtitan's loss was not compiled before April 2025", march, "torch=2.7 expandable_segments=true")
+march.framework = "torch (2025-04-20), torchtitan"
+says("and is since", march, "torch=2.8")
 for cell, wanted in pairs{["deepspeed zero3 offload"] = "offload_optimizer=true offload_params=true", ["ZeRO-2 + CPU offload"] = "offload_optimizer=true"} do
   says("offloading by ZeRO: " .. cell, {other = cell, n_gpu = "2"}, wanted, "offload_activations")
 end

@@ -184,6 +184,25 @@ static void test_prompt_alone_and_quantized(void **state)
     vram_free(v);
 }
 
+// generate() for one token is the prompt's pass: no step makes the cache of tuples (transformers
+// before 4.42) once more beside the old one. SRC: transformers 4.32 generation/utils.py,
+// greedy_search.
+static void test_one_token_is_the_prompts(void **state)
+{
+    static const char old[] = "preset=llama-2-7b task=inference transformers=4.35 "
+                              "dtype=float16_pure seq_len=512 batch_size=4";
+    (void)state;
+    vram *v = fixture_open(old);
+    fixture_set(v, "max_new_tokens=1");
+    uint64_t one = fixture_run(v)->peak_live.bytes;
+    fixture_set(v, "max_new_tokens=0");
+    assert_int_equal(fixture_run(v)->peak_live.bytes, one);
+    fixture_set(v, "max_new_tokens=2");
+    uint64_t cache = UINT64_C(2) * 2 * 32 * 4096 * 4 * 512;
+    assert_true(fixture_run(v)->peak_live.bytes > one + cache / 2);
+    vram_free(v);
+}
+
 static void test_live_peak_is_the_same(void **state)
 {
     static const char *const words[] = {"max_new_tokens=0",
@@ -431,6 +450,7 @@ int main(void)
         cmocka_unit_test(test_what_has_to_fit),
         cmocka_unit_test(test_what_does_not_fit),
         cmocka_unit_test(test_prompt_alone_and_quantized),
+        cmocka_unit_test(test_one_token_is_the_prompts),
         cmocka_unit_test(test_live_peak_is_the_same),
         cmocka_unit_test(test_device_map),
         cmocka_unit_test(test_second_head),

@@ -19,6 +19,18 @@ static uint64_t line_bytes(const struct vram_result *r, const char *name)
     return bytes;
 }
 
+// A kernel that takes gpt-oss's sinks, which adapters leave as they are, has no scores.
+static void test_frozen_sinks(void **state)
+{
+    (void)state;
+    vram *v = fixture_open("preset=gpt-oss-20b lora_rank=8 lora_targets=q+v dtype=bfloat16_loaded "
+                           "cross_entropy=cce seq_len=4096 batch_size=1 checkpointing=block");
+    uint64_t scores = fixture_run(v)->peak_live.bytes;
+    fixture_set(v, "attention=flash_attention_2");
+    assert_true(fixture_run(v)->peak_live.bytes + UINT64_C(2) * 64 * 4096 * 4096 < scores);
+    vram_free(v);
+}
+
 // r (in + out) for every adapted matrix.
 static void test_trained_parameters(void **state)
 {
@@ -377,6 +389,7 @@ int main(void)
         cmocka_unit_test(test_fused_adapters),
         cmocka_unit_test(test_whole_layers_beside_adapters),
         cmocka_unit_test(test_dora_and_ia3),
+        cmocka_unit_test(test_frozen_sinks),
         cmocka_unit_test(test_one_half_trained),
         cmocka_unit_test(test_format_of_adapters),
         cmocka_unit_test(test_preparation_for_kbit_training),

@@ -96,6 +96,25 @@ static void test_offload(void **state)
     close_vram(v, &h);
 }
 
+// Before accelerate 1.11 each micro-step of FSDP2 divides its gradients; since then whole ones are
+// kept to the last.
+static void test_accelerates_fully_shard(void **state)
+{
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    (void)state;
+    set_all(
+        v,
+        "preset=llama-3.2-1b seq_len=512 batch_size=1 gradient_accumulation_steps=2 evaluation=0 "
+        "dtype=bfloat16_accelerate parallel=fsdp2 n_gpu=8 transformers=4.56");
+    assert_int_equal(vram_run(v), VRAM_OK);
+    uint64_t divided = vram_result(v)->peak_live.bytes;
+    set_all(v, "transformers=4.57");
+    assert_int_equal(vram_run(v), VRAM_OK);
+    assert_true(vram_result(v)->peak_live.bytes > divided + vram_result(v)->params);
+    close_vram(v, &h);
+}
+
 // Gathered weights: the root for the whole pass, one layer with zero3, two with fsdp1. fsdp2 copies
 // them out of what was gathered, and that of the root is there until the first layer's is copied.
 struct gathered {
@@ -460,6 +479,7 @@ int main(void)
         cmocka_unit_test(test_ddp),
         cmocka_unit_test(test_zero),
         cmocka_unit_test(test_offload),
+        cmocka_unit_test(test_accelerates_fully_shard),
         cmocka_unit_test(test_gathered),
         cmocka_unit_test(test_gradients_of_fsdp),
         cmocka_unit_test(test_whole_gradients),

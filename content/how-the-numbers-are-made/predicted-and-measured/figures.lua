@@ -45,6 +45,19 @@ end
 -- active_bytes counts the blocks of live tensors, as allocated does.
 local function active(estimate) return estimate.peak_allocated_bytes end
 
+-- What the driver keeps of a card, which NVML counts as used. SRC: nvml.h, nvmlMemory_t: "used: sum of Reserved and Allocated"
+local function kept_by_driver(estimate)
+  local gpu = estimate.gpu
+  return gpu and plain(gpu.memory_bytes) - plain(gpu.cuda_bytes) or 0
+end
+
+local function used_in_nvml(estimate) return plain(estimate.process_bytes) + kept_by_driver(estimate) end
+
+-- What tensors take and what is outside of the allocator. SRC: optimum tests/benchmark/benchmark_gptq.py, benchmark_memory
+local function allocated_and_outside(estimate)
+  return used_in_nvml(estimate) - plain(estimate.peak_reserved_bytes) + plain(estimate.peak_allocated_bytes)
+end
+
 local of_source = {["weights and cache"] = {"weights and cache", weights_and_cache}, ["memory active"] = {"peak_allocated_bytes", active}}
 
 -- Whether a metric is another one, by its words, than the figure that a source's own words mean.
@@ -83,6 +96,8 @@ function figures.find(metric, source)
   local own = of_source[source.figure]
   if own and not names_its_own(metric) then return own[1], own[2] end
   local text = plain_name(metric)
+  if text:find("max allocated + nvml - max reserved", 1, true) then return "allocated and outside", allocated_and_outside end
+  if text:find("nvml", 1, true) then return "process_bytes", used_in_nvml end
   local member = member_of(text, figures.metrics) or not of_many(text) and member_of(text, counters)
   if not member then return nil, ("unknown metric '%s'"):format(metric) end
   return member, function(estimate) return estimate[member] end

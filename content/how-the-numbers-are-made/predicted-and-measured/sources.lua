@@ -227,6 +227,7 @@ local function titan_code(facts)
   if day < "2024-10-22" then facts.expandable = facts.expandable or false end
   if not version then return end
   if facts.adam and not facts.optimizer then facts.optimizer = version < 8 and "adamw_foreach" or "adamw_fused" end
+  if version == 8 and day < "2025-04-02" then facts.torch = "2.7" end   -- what 2.8 stands for came with PR 1033: a compiled loss
   if version < 5 or day < "2024-06-12" then facts.keep_logits = "yes" end
 end
 
@@ -352,6 +353,8 @@ sources.list = {
     readings = {"Float8 is as docs/float8.md of that commit starts it: with float8 all-gather"}},
   {name = "torchtitan", match = "^torchtitan/pr ", framework = "torchtitan", reading = titan, facts = {accumulation = 1, clip = "1", expandable = true},
     readings = {"a pull request's runs are started by run_train.sh, which sets expandable_segments"}},
+  {name = "torchtitan", match = "^torchtitan/issue ", framework = "torchtitan", reading = titan, facts = {accumulation = 1, clip = "1", expandable = true},
+    readings = {"a log shows run_train.sh, which sets expandable_segments"}},
   {name = "torchtitan", match = "^torchtitan/torchao tutorial", framework = "torchtitan", reading = titan, facts = {accumulation = 1, clip = "1", expandable = true},
     readings = {"its commands are run_train.sh, which sets expandable_segments"}},
   {name = "torchtitan", match = "^torchtitan/", framework = "torchtitan", reading = titan, facts = {accumulation = 1, clip = "1"}},

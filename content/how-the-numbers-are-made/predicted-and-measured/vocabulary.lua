@@ -273,6 +273,8 @@ local run = {
   -- exllamav2/ext.cpp by way of auto_gptq nn_modules/qlinear/qlinear_exllamav2.py, temp_fwd_size(2048, 8)
   {"exllama", NOTHING}, {"exllama ?v?1", NOTHING}, {"gemm", NOTHING}, {"gemv", NOTHING},
   -- what changes nothing
+  -- of the trainer's evaluation between steps
+  {"eval%a* batch[ =:]*(%d+)", number "eval_batch"}, {"per_device_eval_batch_size[ =:]*(%d+)", number "eval_batch"},
   {"no eval%a*", NOTHING}, {"eval off", NOTHING}, {"group[ _]by[ _]length", NOTHING}, {"lr[ =]?[%d.e-]+", NOTHING}, {"cosine", NOTHING}, {"warmup[ =]?[%d.]+", NOTHING},
   {"%d+ epochs?", NOTHING}, {"%d+ steps?", NOTHING}, {"max_steps[ =]?%d+", NOTHING}, {"step %d+", NOTHING}, {"after %d+ steps?", NOTHING}, {"seed[ =]?%d+", NOTHING}, {"wandb", NOTHING},
   {"colab", NOTHING}, {"linux", NOTHING}, {"accelerate", NOTHING}, {"single node", NOTHING}, {"one node", NOTHING}, {"nvlink", NOTHING}, {"pcie", NOTHING}, {"logging", NOTHING},

@@ -262,7 +262,8 @@ local function put_training(put, facts)
   put("use_cache", yes(facts.use_cache))
   put_float8(put, facts)
   put("grad_clip", facts.clip)
-  put("evaluation", tostring(facts.evaluation == true))
+  put("evaluation", tostring(facts.evaluation == true or facts.eval_batch ~= nil))
+  put("eval_batch_size", facts.eval_batch)
   put("trainer", facts.trainer)
 end
 

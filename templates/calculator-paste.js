@@ -74,11 +74,16 @@
     return page.core.parse("flat", "preset = " + name + "\n").code === 0;
   }
   // A name without what says nothing of sizes: a model of which only the beginning is known is another one.
-  const shape = (name) => key(name).replace(/instruct|chat|base|thinking|deduped|unsloth|bnb4bit|gptqint[48]|awq|fp8|2507/g, "").replace(/(?:it|hf|4k|128k|v0\.[12])$/, "");
+  const SAME = { deepseekr1: "deepseekv3", "deepseekv3.1": "deepseekv3", qwq32b: "qwen2.532b" };
+  function shape(name) {
+    const left = key(name).replace(/instruct|chat|base|thinking|deduped|unsloth|bnb4bit|gptqint[48]|awq|fp8|2507|0324|0528/g, "").replace(/(?:it|hf|4k|128k|v0\.[12])$/, "");
+    return SAME[left] || left;
+  }
   function named(text) {
     const name = /^\s*(?:https?:\/\/(?:huggingface\.co|hf\.co)\/)?([\w.-]+\/)?([\w.-]+)(?![\w.-])\S*\s*$/.exec(text);
     if (!name) return null;
-    const preset = page.presets.find((p) => (name[1] ? shape(name[2]) === shape(p.value) : name[2] === p.value));
+    const is = (of) => page.presets.find((p) => (name[1] ? shape(of) === shape(p.value) : of === p.value));
+    const preset = (name[1] && is("hf-" + name[2])) || is(name[2]);   // as published, or nanoGPT's of that name
     if (!preset) return name[1] && known(name[1] + name[2]) ? { preset: name[1] + name[2] } : null;
     const end = /-(awq|gptq-int4|fp8|bnb-4bit)$/i.exec(name[2]);
     return Object.assign({ preset: preset.value }, end ? { quantization: STORED[end[1].toLowerCase()] } : {});

@@ -20,6 +20,8 @@ const PASTED = [
   ["arguments without a model", "args = TrainingArguments(per_device_train_batch_size=4, fp16=True)", { compile: "none", batch_size: "4" }, [EXAMPLE, /Read as: TrainingArguments/]],
   ["a name that the list has not", "meta-llama/Llama-3.3-70B-Instruct", { preset: "meta-llama/Llama-3.3-70B-Instruct" }, [/name of a model/], [EXAMPLE]],
   ["a name with a version behind it", "mistralai/Mistral-7B-Instruct-v0.3", { preset: "mistral-7b-v0.3" }, [/name of a model/]],
+  ["a name that nanoGPT has, too", "openai-community/gpt2", { preset: "hf-gpt2" }, [/name of a model/]],
+  ["a name of the same sizes", "deepseek-ai/DeepSeek-R1", { preset: "deepseek-v3" }, [/name of a model/]],
   ["a name that only begins as one of the list", "microsoft/Phi-4-mini-instruct", { preset: "oom-gpt2" }, [/No model of the list/]],
   ["a container's command", "docker run --gpus all vllm/vllm-openai:latest --model mistralai/Mistral-7B-Instruct-v0.3 --max-model-len 8192", { task: "inference", seq_len: "8192", vocab_size: "32768" }, [/Read as: vLLM/]],
   ["a name that nobody knows", "someone/some-model-7b", { preset: "oom-gpt2" }, [/some-model-7b.*config\.json/s, /huggingface\.co\/someone\/some-model-7b\/blob\/main\/config\.json/], [/What can be read/]],

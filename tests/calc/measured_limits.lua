@@ -26,7 +26,8 @@ local measured = {
 -- within 5, 86.0 within 10. Off still: PEFT's (+6 to +13 %): the longest batch is shorter than the limit, which stands for it. One
 -- length explains its rows of LoRA, DoRA and IA3 within 1.7 %: 650 under transformers 4.52, which always repeats keys and values, 688 in
 -- later versions, which do so beside a mask, and masks of padded batches are not modelled. Qwen2 72B over two and three cards, within
--- 10 % either way; torchtune 0.1; DeepSpeed at 8 and 32 thousand tokens (-24, -12 %): its script makes the whole model before ZeRO-3
+-- 10 % either way (not all that the cards hold is in these: 134.7 GiB of weights that are 135.4; on one card they are within 0.8 %, and Qwen2.5's
+-- within 1.5 on any number); torchtune 0.1; DeepSpeed at 8 and 32 thousand tokens (-24, -12 %): its script makes the whole model before ZeRO-3
 -- divides it, 15.3 GiB of 16.3; at 32 thousand the step of the oracle reserves 22.9 GiB, of 25.8.
 -- From 3592 on: BERT for classification (no head of two classes is modelled), axolotl's pull request 3800, after which its functions for
 -- adapters were modelled, and torchao's tutorial of serving: tied ends are loaded one by one, 1.2 GB of 8.9.

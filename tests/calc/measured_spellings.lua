@@ -53,6 +53,7 @@ for name, bytes in pairs{["nvidia-smi"] = 900, ["nvidia-smi (NVML used at the en
   local _, take = figures.find(name, {})
   rules.equal(take(on_card), bytes, "the bytes of " .. name)
 end
+says("torchao's optimizer in the host's memory", {optimizer = "CPUOffloadOptimizer(AdamW)"}, "offload_optimizer=true optimizer=adamw_foreach")
 says("evaluation between steps", {other = "eval batch 1"}, "evaluation=true eval_batch_size=1")
 local march = {group = "torchtitan/issue 929", framework = "torch (2025-03-06), torchtitan 9a2f578", n_gpu = "8", method = "full FSDP2", other = "compile"}
 says("torchtitan's loss was not compiled before April 2025", march, "torch=2.7 expandable_segments=true")

@@ -232,7 +232,7 @@ vocabulary.optimizer = {
   {"lion", {optimizer = "lion"}}, {"lion_32bit", {optimizer = "lion"}}, {"lion[ _]?8%-?bit", {optimizer = "lion_8bit"}}, {"muon", {optimizer = "muon"}},
   {"paged[ _]lion", {optimizer = "lion_paged"}}, {"paged[ _]lion[ _]32bit", {optimizer = "lion_paged"}}, {"paged[ _]lion[ _]?8%-?bit", {optimizer = "lion_8bit_paged"}},
   {"ademamix", {optimizer = "ademamix"}}, {"ademamix[ _]?8%-?bit", {optimizer = "ademamix_8bit"}}, {"rmsprop", {optimizer = "rmsprop"}}, {"adagrad", {optimizer = "adagrad"}},
-  {"offloaded to the cpu", {offload_optimizer = true}},
+  {"offloaded to the cpu", {offload_optimizer = true}}, {"cpuoffloadoptimizer", {offload_optimizer = true}}, {"ao cpu offload", {adam = true, offload_optimizer = true}},
   {"lora%-fa", {optimizer = "adamw_hf", half_trained = "lora_fa"}},   -- SRC: peft optimizers/lorafa.py, "based on adamw-hf"
 }
 

@@ -56,13 +56,13 @@ static const struct family_limit {
 };
 
 // Formats other than bitsandbytes' take experts out of the two tensors that transformers 5 has them
-// in; bitsandbytes takes every nn.Linear, which Phi-3.5-MoE's router is. SRC: transformers 5.23
-// integrations/bitsandbytes.py (replace_with_bnb_linear), models/phimoe/modeling_phimoe.py
-// (PhimoeTopKRouter).
+// in; bitsandbytes takes every nn.Linear, which Phi-3.5-MoE's router and a part of Gemma 4's are.
+// SRC: transformers 5.23 integrations/bitsandbytes.py (replace_with_bnb_linear),
+// models/phimoe/modeling_phimoe.py (PhimoeTopKRouter).
 static bool family_experts_loose(const struct vram_config *c)
 {
 #ifndef __wasm__
-    if (c->family == FAMILY_PHIMOE)
+    if ((c->n_expert && family_is_gemma4(c)) || c->family == FAMILY_PHIMOE)
         return c->quantization != QUANTIZATION_NONE;
 #endif
     return c->n_expert && c->quantization > QUANTIZATION_NF4_DOUBLE;

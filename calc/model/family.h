@@ -12,4 +12,15 @@ uint64_t family_features(const struct vram_config *c);
 // Errors: VRAM_EUNSUPPORTED, what of the run the family is not modelled with.
 int family_check(const struct vram_config *c, struct message *e);
 
+// Gemma 4, whose layers may have experts beside a dense part.
+static inline bool family_is_gemma4(const struct vram_config *c)
+{
+#ifndef __wasm__
+    return c->family == FAMILY_GEMMA4 || c->family == FAMILY_GEMMA4_KEYS;
+#else
+    (void)c;
+    return false;
+#endif
+}
+
 #endif

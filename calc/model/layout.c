@@ -65,7 +65,7 @@ static bool layout_adapted(const struct model *m, uint16_t number)
 {
 #ifndef __wasm__
     bool apart = (number >= P_DELTA_QKV && number <= P_DELTA_OUT) || number == P_INPUT_GATE ||
-                 number == P_INPUT_PROJECT ||
+                 number == P_INPUT_PROJECT || number == P_ROUTER ||
                  (number >= P_STREAM_ROUTER && number <= P_LAUREL_RIGHT);
     if (apart)  // of every linear layer alone
         return m->c.lora_rank > 0 &&
@@ -241,7 +241,7 @@ void layout_norm(struct layout *l, const struct model *m, uint16_t number, uint8
 }
 
 // Two tensors for all experts, gate and up in one, with biases where the family has them.
-static void layout_experts_grouped(struct layout *l, const struct model *m)
+void layout_experts_grouped(struct layout *l, const struct model *m)
 {
     bool full = m->c.lora_rank == 0, biases = m->features & HAS_SINKS;
     uint64_t e = m->c.n_expert, inner = m->c.expert_inner, c = m->c.n_embd;
@@ -347,7 +347,12 @@ static void layout_layer(struct layout *l, const struct model *m)
         layout_norm(l, m, P_LN2, ROLE_LN2);
     bool some = m->features & HAS_SHARED_EXPERTS;
     l->layers = some && m->c.n_expert ? LAYERS_SPARSE : LAYERS_ALL;
-    if (m->c.n_expert)
+#ifndef __wasm__
+    if (m->features & HAS_GLOBAL_HEADS)
+        layout_beside(l, m);
+    else
+#endif
+        if (m->c.n_expert)
         layout_experts(l, m);
     if (m->c.n_shared_experts && m->c.n_expert)
         layout_shared(l, m);

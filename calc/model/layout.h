@@ -101,8 +101,12 @@ enum layout_block {
     P_WIDE_GATE,  // a feed-forward part of twice the width
     P_WIDE_UP = P_WIDE_GATE + LAYOUT_LINEAR,
     P_WIDE_DOWN = P_WIDE_UP + LAYOUT_LINEAR,
-    P_STREAM_ROUTER =
-        P_WIDE_DOWN + LAYOUT_LINEAR,  // how streams are mixed before and behind a layer
+    P_ROUTER_SCALE = P_WIDE_DOWN + LAYOUT_LINEAR,  // of what the router gets, and of each expert
+    P_EXPERT_SCALE,
+    P_DENSE_POST,  // norms behind a dense part, and around the experts beside it
+    P_EXPERTS_PRE,
+    P_EXPERTS_POST,
+    P_STREAM_ROUTER,  // how streams are mixed before and behind a layer
     P_STREAM_PREDICT = P_STREAM_ROUTER + LAYOUT_LINEAR,
     P_STREAM_CORRECT = P_STREAM_PREDICT + LAYOUT_LINEAR,
     P_STREAM_SCALE = P_STREAM_CORRECT + LAYOUT_LINEAR,
@@ -181,6 +185,8 @@ void layout_attention(struct layout *l, const struct model *m);
 void layout_mixers(struct layout *l, const struct model *m);
 void layout_norm(struct layout *l, const struct model *m, uint16_t number, uint8_t role);
 void layout_mlp(struct layout *l, const struct model *m);
+void layout_experts_grouped(struct layout *l, const struct model *m);
+void layout_beside(struct layout *l, const struct model *m);
 void layout_mlps(struct layout *l, const struct model *m);
 void layout_layer_input(struct layout *l, const struct model *m);
 void layout_streams(struct layout *l, const struct model *m);

@@ -39,6 +39,27 @@ void layout_layer_input(struct layout *l, const struct model *m)
         layout_norm(l, m, P_INPUT_NORM, ROLE_LAYER_INPUT);
 }
 
+// Experts beside a dense part. SRC: transformers models/gemma4/modeling_gemma4.py
+// (Gemma4TextRouter, Gemma4TextExperts, Gemma4TextDecoderLayer.__init__).
+void layout_beside(struct layout *l, const struct model *m)
+{
+    static const uint16_t norms[] = {P_DENSE_POST, P_EXPERTS_PRE, P_EXPERTS_POST};
+    bool full = m->c.lora_rank == 0;
+    uint64_t e = m->c.n_expert, c = m->c.n_embd;
+    if (!e)
+        return;
+    layout_linear(l, m,
+                  (struct layout_row){P_ROUTER, ROLE_ROUTER, PART_WEIGHT, SHAPE_W_ROUTER, e, c}, 0);
+    layout_block(l, full,
+                 (struct layout_row){P_ROUTER_SCALE, ROLE_ROUTER, PART_WEIGHT, SHAPE_C, c, 0});
+    layout_block(
+        l, full,
+        (struct layout_row){P_EXPERT_SCALE, ROLE_ROUTER, PART_WEIGHT, SHAPE_EXPERTS, e, 0});
+    layout_experts_grouped(l, m);
+    for (unsigned i = 0; i < sizeof norms / sizeof *norms; i++)
+        layout_norm(l, m, norms[i], ROLE_EXPERTS);
+}
+
 // SRC: transformers models/gemma3n/modeling_gemma3n.py (Gemma3nTextAltUp, Gemma3nTextLaurelBlock).
 void layout_streams(struct layout *l, const struct model *m)
 {

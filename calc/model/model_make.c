@@ -145,7 +145,7 @@ static void model_find_traits(struct model *m)
 
 static int model_check_experts(const struct vram_config *c, struct message *e)
 {
-    if (c->n_expert && !(family_has(c) & HAS_EXPERTS))
+    if (c->n_expert && !(family_has(c) & HAS_EXPERTS) && !family_is_gemma4(c))
         return err_set(e, MESSAGE_no_experts, NO_POS, ABOUT("n_expert"), ARGS(VALUE(c, n_expert)));
     if (c->n_expert && c->n_expert_active > c->n_expert)
         return err_set(e, MESSAGE_too_many_active, NO_POS, ABOUT("n_expert_active", "n_expert"),

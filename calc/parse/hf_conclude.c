@@ -193,7 +193,7 @@ static int conclude_gemma4(struct parse *p)
 {
     struct vram_config *c = &p->v->config;
     struct entry e, type = {{NULL, 0}, {NULL, 0}, NO_POS, NO_POS};
-    bool capped = false;
+    bool capped = false, experts = false;
     bool whole = c->sliding_window && c->sliding_window_pattern > 1 &&
                  c->n_layer % c->sliding_window_pattern == 0;
     if (c->family != FAMILY_GEMMA4 && c->family != FAMILY_GEMMA4_KEYS)
@@ -205,8 +205,11 @@ static int conclude_gemma4(struct parse *p)
             type = e;
         if (span_is(key, "layer_types"))
             whole = whole && ends_whole(e.value, c->sliding_window_pattern);
+        experts = experts || (span_is(key, "enable_moe_block") && span_is(e.value, "true"));
         capped = capped || (span_is(key, "final_logit_softcapping") && !span_is(e.value, "null"));
     }
+    if (!experts)
+        c->n_expert = 0;
     return capped && whole ? VRAM_OK : hf_not_modelled(p, &type);
 }
 #endif

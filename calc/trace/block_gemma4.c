@@ -7,6 +7,7 @@
 #include "calc/trace/block_gemma4.h"
 
 #include "calc/trace/layers.h"
+#include "calc/trace/layers_grouped.h"
 #include "calc/trace/layers_llama.h"
 #include "calc/trace/layers_rotary.h"
 #include "calc/trace/linear.h"
@@ -89,6 +90,70 @@ void gemma4_heads(struct graph *g, struct value x, bool repeats, struct value *q
     *v = layer_powered_norm(g, values, graph_none(), kind->key_stats);
     graph_drop(g, values);
     gemma4_give(g, global, *k, *v);
+}
+
+// What a router hands over: shares of all, of the chosen ones, and their numbers.
+struct gemma4_route {
+    struct value shares, weights;
+    uint32_t chosen;
+};
+
+// Gemma4TextRouter.forward
+static struct gemma4_route gemma4_route(struct graph *g, struct value x)
+{
+    struct gemma4_route r;
+    struct value by = graph_param(g, false, P_ROUTER_SCALE), normed, scaled, in;
+    normed = layer_powered_norm(g, x, graph_none(), SHAPE_TOKENS_SHARE);
+    scaled = layer_mul(g, normed, by, ROLE_ROUTER, PART_SCALED);
+    graph_drop(g, normed);
+    graph_drop(g, by);
+    in = layer_scale(g, scaled, ROLE_ROUTER);
+    graph_drop(g, scaled);
+    struct value scores = layer_linear(g, in, P_ROUTER, SHAPE_ROUTER);
+    struct value wide = graph_to(g, scores, DT_F32, PART_UPCAST);
+    r.shares = layer_softmax(g, wide, ROLE_ROUTER);
+    graph_drop(g, wide);
+    struct value best = layer_route_topk(g, r.shares, &r.chosen);
+    best = layer_route_normalized(g, best);
+    struct value each = graph_param(g, false, P_EXPERT_SCALE);
+    struct value chosen = layer_rows(g, each, r.chosen, PART_OUTPUT, SHAPE_TOPK);
+    r.weights = layer_mul(g, best, chosen, ROLE_ROUTER, PART_SCALED);
+    graph_drop(g, each);
+    graph_drop(g, chosen);
+    graph_drop(g, best);
+    graph_drop(g, scores);
+    graph_drop(g, in);
+    return r;
+}
+
+// The dense part's result and that of the experts, each normalized. Uses dense up.
+struct value gemma4_beside(struct graph *g, struct value stream, struct value dense)
+{
+    struct value first = layer_rms_norm(g, dense, false, P_DENSE_POST, SHAPE_TOKENS_SHARE);
+    struct gemma4_route r = gemma4_route(g, stream);
+    struct value in = layer_rms_norm(g, stream, false, P_EXPERTS_PRE, SHAPE_TOKENS_SHARE);
+    struct value y = layer_experts_routed(g, in, r.weights);
+    graph_drop(g, in);
+    struct value second = layer_rms_norm(g, y, false, P_EXPERTS_POST, SHAPE_TOKENS_SHARE);
+    graph_drop(g, y);
+    struct value out = layer_add(g, first, second, ROLE_EXPERTS);
+    graph_drop(g, dense);
+    g->beside[0] = first;
+    g->beside[1] = second;
+    g->beside[2] = r.weights;
+    g->beside[3] = r.shares;
+    g->routed = r.chosen;
+    return out;
+}
+
+void gemma4_beside_go(struct graph *g)
+{
+    for (unsigned i = 0; i < 4; i++) {
+        graph_drop(g, g->beside[i]);
+        g->beside[i] = graph_none();
+    }
+    tape_unref(g->t, g->routed);
+    g->routed = TAPE_NONE;
 }
 
 #endif

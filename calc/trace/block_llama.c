@@ -10,6 +10,7 @@
 #include "calc/trace/attention_sinks.h"
 #include "calc/trace/block_delta.h"
 #include "calc/trace/block_gemma3n.h"
+#include "calc/trace/block_gemma4.h"
 #include "calc/trace/block_heads.h"
 #include "calc/trace/block_mlp.h"
 #include "calc/trace/cache.h"
@@ -172,6 +173,10 @@ static struct value llama_branch(struct graph *g, struct value x, uint16_t norm,
         graph_drop(g, whole);
     }
     graph_drop(g, normed);
+#ifndef __wasm__
+    if (norm == P_LN2 && has(g, HAS_GLOBAL_HEADS) && g->m->c.n_expert)
+        y = gemma4_beside(g, x, y);
+#endif
     if (has(g, HAS_BRANCH_SCALE)) {
         struct value scaled = layer_scale(g, y, y.role);
         graph_drop(g, y);
@@ -275,6 +280,8 @@ struct value block_llama(struct graph *g, struct value x)
     graph_drop(g, middle);
     graph_drop(g, y);
 #ifndef __wasm__
+    if (has(g, HAS_GLOBAL_HEADS) && g->m->c.n_expert)
+        gemma4_beside_go(g);
     if (has(g, HAS_GLOBAL_HEADS))
         out = layer_view(g, inputs_add(g, out), NODE_SCALE);  // in place, by a buffer
 #endif

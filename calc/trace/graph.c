@@ -73,7 +73,8 @@ void graph_reset(struct graph *g, const struct model *m, struct tape *t, struct 
 #ifndef __wasm__
     g->layer_inputs = g->layer_input = g->stream_raw = graph_none();
     for (unsigned i = 0; i < MODEL_STREAMS; i++)
-        g->streams[i] = graph_none();
+        g->streams[i] = g->beside[i] = graph_none();
+    g->routed = TAPE_NONE;
     for (unsigned i = 0; i < 4; i++)
         g->given[i / 2][i % 2] = graph_none();
 #endif

@@ -205,6 +205,8 @@ struct graph {
     struct value global_cos, global_sin;  // of layers with wider heads
     struct value positions;               // an argument of their checkpointed blocks
     struct value given[2][2];  // keys and values for layers without, those of wider heads second
+    struct value beside[4];    // of a layer with experts beside a dense part
+    uint32_t routed;
     struct value streams[MODEL_STREAMS], stream_raw;  // variables of a model with several
     struct value layer_inputs, layer_input;           // of all layers, and of the one that runs
 #endif

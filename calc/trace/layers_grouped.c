@@ -17,7 +17,7 @@ struct routing {
     uint32_t chosen;
 };
 
-static struct value route_topk(struct graph *g, struct value x, uint32_t *chosen)
+struct value layer_route_topk(struct graph *g, struct value x, uint32_t *chosen)
 {
     struct value best = graph_make(g, OP_TOPK, ROLE_ROUTER, PART_OUTPUT, x.dtype, SHAPE_TOPK);
     *chosen = graph_scratch(g, OP_TOPK, ROLE_ROUTER, PART_MASK, DT_I64, SHAPE_TOPK);
@@ -27,7 +27,7 @@ static struct value route_topk(struct graph *g, struct value x, uint32_t *chosen
 
 // best /= best.sum(): in place, so autograd keeps a copy of what it was. The way to the sum stays
 // out. Uses best up.
-static struct value route_normalized(struct graph *g, struct value best)
+struct value layer_route_normalized(struct graph *g, struct value best)
 {
     uint32_t sum = graph_scratch(g, OP_SUM, ROLE_ROUTER, PART_SCRATCH, best.dtype, SHAPE_TOKENS);
     struct value out = best;
@@ -51,9 +51,9 @@ static struct routing route_shares(struct graph *g, struct value x)
     struct value wide = graph_to(g, r.held, DT_F32, PART_UPCAST);
     struct value share = layer_softmax(g, wide, ROLE_ROUTER);
     graph_drop(g, wide);
-    struct value best = route_topk(g, share, &r.chosen);
+    struct value best = layer_route_topk(g, share, &r.chosen);
     if (!(g->m->features & HAS_RAW_SHARES))
-        best = route_normalized(g, best);
+        best = layer_route_normalized(g, best);
     graph_drop(g, share);
     r.weights = graph_to(g, best, g->m->c.family == FAMILY_MIXTRAL ? DT_F32 : r.held.dtype,
                          PART_OUTPUT_CAST);
@@ -65,7 +65,7 @@ static struct routing route_shares(struct graph *g, struct value x)
 static struct routing route_best(struct graph *g, struct value x)
 {
     struct routing r = {.held = layer_linear(g, x, P_ROUTER, SHAPE_ROUTER)};
-    struct value best = route_topk(g, r.held, &r.chosen);
+    struct value best = layer_route_topk(g, r.held, &r.chosen);
     r.weights = layer_softmax(g, best, ROLE_ROUTER);
     graph_drop(g, best);
     return r;
@@ -78,7 +78,7 @@ static struct routing route_best_wide(struct graph *g, struct value x)
     struct value logits = layer_linear(g, x, P_ROUTER, SHAPE_ROUTER);
     struct routing r = {.held = graph_to(g, logits, DT_F32, PART_UPCAST)};
     graph_drop(g, logits);
-    struct value best = route_topk(g, r.held, &r.chosen),
+    struct value best = layer_route_topk(g, r.held, &r.chosen),
                  share = layer_softmax(g, best, ROLE_ROUTER);
     r.weights = graph_to(g, share, x.dtype, PART_OUTPUT_CAST);
     graph_drop(g, share);
@@ -123,7 +123,7 @@ static struct routing route_wide_shares(struct graph *g, struct value x)
     graph_drop(g, wide);
     if (g->m->features & HAS_SHARE_GROUPS)
         share = route_groups(g, share);
-    struct value best = route_topk(g, share, &r.chosen);
+    struct value best = layer_route_topk(g, share, &r.chosen);
     r.weights = layer_scale(g, best, ROLE_ROUTER);
     graph_drop(g, best);
     graph_drop(g, share);
@@ -157,7 +157,7 @@ static struct routing route_sigmoid(struct graph *g, struct value x)
     struct value best = graph_make(g, OP_INDEX, ROLE_ROUTER, PART_OUTPUT, share.dtype, SHAPE_TOPK);
     graph_follow_saving(g, NODE_TOPK, &best, share, r.chosen);
     graph_drop(g, share);
-    best = route_normalized(g, best);
+    best = layer_route_normalized(g, best);
     if (bare) {
         r.weights = best;
         return r;
@@ -168,8 +168,7 @@ static struct routing route_sigmoid(struct graph *g, struct value x)
 }
 
 // x[rows]
-static struct value grouped_rows(struct graph *g, struct value x, uint32_t rows, uint8_t part,
-                                 uint8_t shape)
+struct value layer_rows(struct graph *g, struct value x, uint32_t rows, uint8_t part, uint8_t shape)
 {
     struct value out = graph_make(g, OP_INDEX, x.role, part, x.dtype, shape);
     graph_follow_saving(g, NODE_ROUTE, &out, x, rows);
@@ -180,7 +179,7 @@ static struct value grouped_rows(struct graph *g, struct value x, uint32_t rows,
 static struct value grouped_bias(struct graph *g, uint16_t number, uint32_t rows, uint8_t shape)
 {
     struct value b = graph_param(g, false, number);
-    struct value out = grouped_rows(g, b, rows, PART_BIAS, shape);
+    struct value out = layer_rows(g, b, rows, PART_BIAS, shape);
     graph_drop(g, b);
     return out;
 }
@@ -282,7 +281,7 @@ static struct value grouped_products(struct graph *g, struct value rows, uint32_
 static struct value grouped_back(struct graph *g, struct value weighted, struct value *unsorted)
 {
     uint32_t order = graph_scratch(g, OP_NEW_EMPTY, ROLE_ROUTER, PART_MASK, DT_I64, SHAPE_TOPK);
-    *unsorted = grouped_rows(g, weighted, order, PART_OUTPUT, SHAPE_ROUTED_U);
+    *unsorted = layer_rows(g, weighted, order, PART_OUTPUT, SHAPE_ROUTED_U);
     tape_unref(g->t, order);
     graph_drop(g, weighted);
     return layer_unary(g, *unsorted, OP_SUM, NODE_SUM, ROLE_EXPERTS, PART_OUTPUT, SHAPE_U,
@@ -306,15 +305,15 @@ static void grouped_count(struct graph *g, uint32_t table[GROUPED_TABLES])
     table[OFFSETS] = graph_scratch(g, OP_SUM, ROLE_ROUTER, PART_MASK, DT_F32, SHAPE_EXPERTS);
 }
 
-static struct value grouped_run(struct graph *g, struct value x, struct value weights)
+struct value layer_experts_routed(struct graph *g, struct value x, struct value weights)
 {
     uint32_t table[GROUPED_TABLES];
     struct value bias = graph_none(), unsorted;
     grouped_sort(g, table);
     uint32_t tokens = graph_scratch(g, OP_DIV, ROLE_ROUTER, PART_MASK, DT_I64, SHAPE_TOPK);
-    struct value rows = grouped_rows(g, x, tokens, PART_INPUT, SHAPE_ROUTED_U);
+    struct value rows = layer_rows(g, x, tokens, PART_INPUT, SHAPE_ROUTED_U);
     tape_unref(g->t, tokens);
-    struct value shares = grouped_rows(g, weights, table[ORDER], PART_OUTPUT, SHAPE_TOPK);
+    struct value shares = layer_rows(g, weights, table[ORDER], PART_OUTPUT, SHAPE_TOPK);
     grouped_count(g, table);
     struct value y = grouped_products(g, rows, table[SORTED], table[OFFSETS], &bias);
     struct value weighted = layer_mul(g, y, shares, ROLE_EXPERTS, PART_SCALED);
@@ -369,7 +368,7 @@ struct value layer_experts_grouped(struct graph *g, struct value x, block_fn *sh
     bool first = g->m->features & HAS_SHARED_GATE;
     struct value beside = shared && first ? shared(g, x) : graph_none();
     struct routing r = route(g, x);
-    struct value out = grouped_run(g, x, r.weights);
+    struct value out = layer_experts_routed(g, x, r.weights);
     if (shared) {
         struct value y = first ? grouped_weighed(g, x, beside) : shared(g, x);
         struct value sum = layer_add(g, out, y, ROLE_EXPERTS);

@@ -345,6 +345,8 @@
     if (!r.server) quiet = setTimeout(() => { solve(r); cards(r); }, 250);
   }
 
+  root.querySelectorAll("[data-copy]").forEach((b) => b.setAttribute("aria-label", b.textContent + ": " + b.previousSibling.textContent.trim().replace(/[:\uff1a]$/, "")));   // of several buttons, what each copies
+
   // ---- on paper: what was asked, in place of the form -----------------------------------------------------------
   const chosen = (control) => (control.tagName === "SELECT" ? control.selectedOptions[0].textContent : control.value || control.placeholder);
   const pair = (label) => el("div", {}, [el("dt", {}, [(label.querySelector("span") || label).textContent]), el("dd", {}, [chosen(label.control)])]);

@@ -181,8 +181,16 @@
   // Whoever says nothing of a model and has chosen none sees an answer about the page's own run.
   function example(kind) {
     const label = root.querySelector("label[for=calc-preset]").textContent;
-    return page.isExample() && !/smi|flat|hub/.test(kind) ? el("p", { class: "bad" }, [fill(said("example"), { label, run: page.state().preset })]) : "";
+    return page.isExample() && !/smi|flat|hub/.test(kind) ? el("p", { class: "bad", "data-example": kind }, [fill(said("example"), { label, run: page.state().preset })]) : "";
   }
+
+  // Once a model is chosen, a message is held against that one.
+  page.after.push(() => {
+    const note = out.querySelector("[data-example]");
+    if (!note || page.isExample()) return;
+    note.remove();
+    if (note.dataset.example === "oom") page.paste(area.value);
+  });
 
   // ---- what is said of it -----------------------------------------------------------------------------------------
   const say = (children) => put("pasted", children);

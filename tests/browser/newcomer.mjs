@@ -39,10 +39,25 @@ function snapshot(browser, site) {
   });
 }
 
+function chosen(browser, site) {
+  calculator(browser, "a message, then its model", { base: site.http }, async (tab) => {
+    const pasted = tab.locator("[data-out=pasted]");
+    await tab.locator("textarea").fill(TOTAL("23.52"));
+    await pasted.filter({ hasText: EXAMPLE }).waitFor();
+    await tab.evaluate(() => window.vramPage.change({ checkpointing: "block" }, "push"));
+    that(EXAMPLE.test(await pasted.innerText()), "another setting is no model");
+    await tab.locator("[name=preset]").fill("llama 3.1 8b");
+    await tab.keyboard.press("Enter");
+    await pasted.filter({ hasText: /held against the configuration below \(llama-3\.1-8b\)/ }).waitFor();
+    that(!EXAMPLE.test(await pasted.innerText()), "the model is chosen");
+    equal(await tab.locator("[name=gpu]").inputValue(), "RTX 4090", "the message's card");
+  });
+}
+
 // Whoever hears a list of the buttons hears what each copies.
 function named(browser, site) {
   calculator(browser, "what the copy buttons copy", { base: site.http, state: "#preset=gpt2&gpu=RTX+4070" }, async (tab) => {
-    for (const what of [/^Copy A link to this/, /^Copy Flags for nanoGPT/, /^Copy For the command line/]) equal(await tab.getByRole("button", { name: what }).count(), 1, `a button ${what}`);
+    for (const what of [/^Copy: A link to this calculation$/, /^Copy: Flags for nanoGPT$/, /^Copy: For the command line$/]) equal(await tab.getByRole("button", { name: what }).count(), 1, `a button ${what}`);
   });
 }
 
@@ -50,6 +65,7 @@ export async function run(browser, site) {
   if (!await isBuilt(browser, site)) return;
   named(browser, site);
   snapshot(browser, site);
+  chosen(browser, site);
   for (const [what, text, wanted, said, unsaid = []] of PASTED) {
     calculator(browser, `a newcomer pastes ${what}`, { base: site.http }, async (tab) => {
       const pasted = tab.locator("[data-out=pasted]");

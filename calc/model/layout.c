@@ -7,6 +7,13 @@
 #include "calc/base/size.h"
 #include "calc/model/names.h"
 
+// Gemma's layers, which the page does not have, are put by these, too.
+#ifdef __wasm__
+#define LAYOUT_APART static
+#else
+#define LAYOUT_APART
+#endif
+
 static void layout_put(struct layout_param *list, uint8_t *count, struct layout_row r, bool trained)
 {
     list[(*count)++] = (struct layout_param){r.number, r.role,     r.part, r.shape, r.cols > 0,
@@ -228,7 +235,8 @@ bool layout_norm_bias(const struct model *m)
            (m->c.bias || (m->features & (HAS_ALL_BIASES | HAS_NORM_BIASES)));
 }
 
-void layout_norm(struct layout *l, const struct model *m, uint16_t number, uint8_t role)
+LAYOUT_APART void layout_norm(struct layout *l, const struct model *m, uint16_t number,
+                              uint8_t role)
 {
     bool full = layout_norm_trained(m);
     if (model_norms_bare(m))
@@ -241,7 +249,7 @@ void layout_norm(struct layout *l, const struct model *m, uint16_t number, uint8
 }
 
 // Two tensors for all experts, gate and up in one, with biases where the family has them.
-void layout_experts_grouped(struct layout *l, const struct model *m)
+LAYOUT_APART void layout_experts_grouped(struct layout *l, const struct model *m)
 {
     bool full = m->c.lora_rank == 0, biases = m->features & HAS_SINKS;
     uint64_t e = m->c.n_expert, inner = m->c.expert_inner, c = m->c.n_embd;
@@ -301,7 +309,7 @@ static void layout_shared(struct layout *l, const struct model *m)
             l, m, (struct layout_row){P_SHARED_SHARE, ROLE_ROUTER, PART_WEIGHT, SHAPE_C, 1, c}, 0);
 }
 
-void layout_mlp(struct layout *l, const struct model *m)
+LAYOUT_APART void layout_mlp(struct layout *l, const struct model *m)
 {
     uint64_t c = m->c.n_embd, f = m->c.n_inner;
     bool all = m->c.bias || (m->features & HAS_ALL_BIASES);

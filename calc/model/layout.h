@@ -183,6 +183,7 @@ void layout_linear(struct layout *l, const struct model *m, struct layout_row r,
                    uint8_t bias_shape);
 void layout_attention(struct layout *l, const struct model *m);
 void layout_mixers(struct layout *l, const struct model *m);
+#ifndef __wasm__
 void layout_norm(struct layout *l, const struct model *m, uint16_t number, uint8_t role);
 void layout_mlp(struct layout *l, const struct model *m);
 void layout_experts_grouped(struct layout *l, const struct model *m);
@@ -190,6 +191,7 @@ void layout_beside(struct layout *l, const struct model *m);
 void layout_mlps(struct layout *l, const struct model *m);
 void layout_layer_input(struct layout *l, const struct model *m);
 void layout_streams(struct layout *l, const struct model *m);
+#endif
 bool layout_norm_trained(const struct model *m);
 bool layout_half_trained(const struct model *m, uint8_t part);  // PART_A, PART_B of an adapter
 bool layout_norm_bias(const struct model *m);

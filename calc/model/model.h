@@ -174,6 +174,17 @@ static inline bool model_has_kinds(const struct model *m)
 #endif
 }
 
+// The router's weight is in float32 whatever the others are in, and shared experts run before it.
+static inline bool model_routes_wide(const struct model *m)
+{
+#ifndef __wasm__
+    return m->c.family == FAMILY_ERNIE_MOE || m->c.family == FAMILY_HUNYUAN_MOE;
+#else
+    (void)m;
+    return false;
+#endif
+}
+
 // LayerNorm without weights (OLMo).
 static inline bool model_norms_bare(const struct model *m)
 {

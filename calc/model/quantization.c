@@ -88,6 +88,8 @@ uint8_t quantization_format(const struct model *m, const struct layout_param *p)
     const struct precision *precision = precision_of(c);
     bool generates = c->task == TASK_INFERENCE;
     uint8_t base = !generates ? precision->frozen : precision_generates_narrow(c) ? DT_LOW : DT_F32;
+    if (p->number == P_ROUTER && p->role == ROLE_ROUTER && model_routes_wide(m))
+        return DT_F32;
     if (p->part != PART_A && p->part != PART_B && p->part != PART_VECTOR)
         return quantization_widens(c, p)  ? DT_F32
                : p->trained && !generates ? precision->weight

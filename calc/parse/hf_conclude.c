@@ -247,6 +247,24 @@ static int conclude_gemma3n(struct parse *p)
 }
 #endif
 
+#ifndef __wasm__
+// Of ERNIE 4.5's mixtures the last layers have experts, too. SRC: transformers 5.23
+// models/ernie4_5_moe/modeling_ernie4_5_moe.py, Ernie4_5_MoeDecoderLayer.__init__.
+static int conclude_ernie(struct parse *p)
+{
+    struct entry e;
+    uint64_t last;
+    bool overflow;
+    parse_rewind(p);
+    while (p->v->config.family == FAMILY_ERNIE_MOE && parse_entry(p, &e))
+        if (span_is(e.key, "moe_layer_end_index") && !span_is(e.value, "-1") &&
+            !(text_to_u64(e.value.at, e.value.len, &last, &overflow) &&
+              last + 1 >= p->v->config.n_layer))
+            return hf_not_modelled(p, &e);
+    return VRAM_OK;
+}
+#endif
+
 // A window that the file does not turn on. SRC: transformers models/qwen2/configuration_qwen2.py,
 // qwen3, qwen3_moe, smollm3: use_sliding_window.
 static void conclude_window(struct parse *p)
@@ -286,6 +304,8 @@ int hf_conclude(struct parse *p)
         rc = conclude_gemma4(p);
     if (rc == VRAM_OK)
         rc = conclude_gemma3n(p);
+    if (rc == VRAM_OK)
+        rc = conclude_ernie(p);
 #endif
     return rc == VRAM_OK ? conclude_width(p) : rc;
 }

@@ -283,7 +283,7 @@ static int read_entry(struct parse *p, struct entry e)
     if (span_is(e.key, "sliding_window_pattern"))
         e.value = pattern_of(e.value);
 #ifndef __wasm__
-    if (span_is(e.key, "intermediate_size"))
+    if (span_in_words("intermediate_size moe_intermediate_size num_experts moe_topk", e.key))
         e.value = each_of(e.value);
 #endif
     if (span_is(e.value, "null") &&

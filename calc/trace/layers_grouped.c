@@ -11,13 +11,20 @@
 #include "calc/trace/layers_mixer.h"
 #include "calc/trace/linear.h"
 
+// Gemma 4's experts take parts of it, which the page does not have.
+#ifdef __wasm__
+#define GROUPED_APART static
+#else
+#define GROUPED_APART
+#endif
+
 // What the router hands over, and its variables that live until the experts are done.
 struct routing {
     struct value weights, held;
     uint32_t chosen;
 };
 
-struct value layer_route_topk(struct graph *g, struct value x, uint32_t *chosen)
+GROUPED_APART struct value layer_route_topk(struct graph *g, struct value x, uint32_t *chosen)
 {
     struct value best = graph_make(g, OP_TOPK, ROLE_ROUTER, PART_OUTPUT, x.dtype, SHAPE_TOPK);
     *chosen = graph_scratch(g, OP_TOPK, ROLE_ROUTER, PART_MASK, DT_I64, SHAPE_TOPK);
@@ -27,7 +34,7 @@ struct value layer_route_topk(struct graph *g, struct value x, uint32_t *chosen)
 
 // best /= best.sum(): in place, so autograd keeps a copy of what it was. The way to the sum stays
 // out. Uses best up.
-struct value layer_route_normalized(struct graph *g, struct value best)
+GROUPED_APART struct value layer_route_normalized(struct graph *g, struct value best)
 {
     uint32_t sum = graph_scratch(g, OP_SUM, ROLE_ROUTER, PART_SCRATCH, best.dtype, SHAPE_TOKENS);
     struct value out = best;
@@ -168,7 +175,8 @@ static struct routing route_sigmoid(struct graph *g, struct value x)
 }
 
 // x[rows]
-struct value layer_rows(struct graph *g, struct value x, uint32_t rows, uint8_t part, uint8_t shape)
+GROUPED_APART struct value layer_rows(struct graph *g, struct value x, uint32_t rows, uint8_t part,
+                                      uint8_t shape)
 {
     struct value out = graph_make(g, OP_INDEX, x.role, part, x.dtype, shape);
     graph_follow_saving(g, NODE_ROUTE, &out, x, rows);
@@ -305,7 +313,8 @@ static void grouped_count(struct graph *g, uint32_t table[GROUPED_TABLES])
     table[OFFSETS] = graph_scratch(g, OP_SUM, ROLE_ROUTER, PART_MASK, DT_F32, SHAPE_EXPERTS);
 }
 
-struct value layer_experts_routed(struct graph *g, struct value x, struct value weights)
+GROUPED_APART struct value layer_experts_routed(struct graph *g, struct value x,
+                                                struct value weights)
 {
     uint32_t table[GROUPED_TABLES];
     struct value bias = graph_none(), unsorted;
@@ -344,10 +353,51 @@ static struct value grouped_weighed(struct graph *g, struct value x, struct valu
     return out;
 }
 
+#ifndef __wasm__
+// Everything in float32, out of a weight that is. SRC: transformers
+// models/{ernie4_5_moe,hunyuan_v1_moe}/modeling_*.py (Ernie4_5_MoeTopKRouter, HunYuanMoEV1Gate).
+static struct routing route_in_float(struct graph *g, struct value x)
+{
+    bool ernie = g->m->c.family == FAMILY_ERNIE_MOE;
+    struct value w = graph_param(g, false, P_ROUTER), wide = graph_to(g, x, DT_F32, PART_UPCAST);
+    struct value share, best;
+    struct routing r = {
+        .held = ernie ? graph_make(g, OP_MM, ROLE_ROUTER, PART_OUTPUT, DT_F32, SHAPE_ROUTER)
+                      : layer_linear(g, wide, P_ROUTER, SHAPE_ROUTER)};
+    if (ernie)
+        graph_follow_product(g, NODE_MM, &r.held, wide, w);
+    struct value in = graph_to(g, r.held, DT_F32, PART_UPCAST);
+    share = layer_softmax(g, in, ROLE_ROUTER);
+    graph_drop(g, in);
+    if (ernie) {
+        r.chosen = graph_scratch(g, OP_TOPK, ROLE_ROUTER, PART_MASK, DT_I64, SHAPE_TOPK);
+        struct value some = graph_make(g, OP_INDEX, ROLE_ROUTER, PART_OUTPUT, DT_F32, SHAPE_TOPK);
+        graph_follow_saving(g, NODE_TOPK, &some, share, r.chosen);
+        graph_drop(g, share);
+        share = some;
+        struct value sum = layer_unary(g, some, OP_SUM, NODE_SUM, ROLE_ROUTER, PART_SCRATCH,
+                                       SHAPE_TOKENS, SAVES_NOTHING);
+        best = graph_make(g, OP_DIV, ROLE_ROUTER, PART_SCALED, DT_F32, SHAPE_TOPK);
+        graph_follow_product(g, NODE_DIV_BOTH, &best, some, sum);
+        graph_drop(g, sum);
+    } else {
+        best = layer_route_normalized(g, layer_route_topk(g, share, &r.chosen));
+    }
+    graph_drop(g, share);
+    r.weights = graph_to(g, best, ernie ? x.dtype : r.held.dtype, PART_OUTPUT_CAST);
+    graph_drop(g, best);
+    graph_drop(g, wide);
+    graph_drop(g, w);
+    return r;
+}
+#endif
+
 static struct routing route(struct graph *g, struct value x)
 {
     uint64_t has = g->m->features;
 #ifndef __wasm__
+    if (model_routes_wide(g->m))
+        return route_in_float(g, x);
     if (g->m->c.family == FAMILY_PHIMOE) {
         struct routing r = {.held = layer_linear(g, x, P_ROUTER, SHAPE_ROUTER)};
         r.weights = mixer_route(g, r.held, &r.chosen);
@@ -365,12 +415,12 @@ static struct routing route(struct graph *g, struct value x)
 
 struct value layer_experts_grouped(struct graph *g, struct value x, block_fn *shared)
 {
-    bool first = g->m->features & HAS_SHARED_GATE;
+    bool gate = g->m->features & HAS_SHARED_GATE, first = gate || model_routes_wide(g->m);
     struct value beside = shared && first ? shared(g, x) : graph_none();
     struct routing r = route(g, x);
     struct value out = layer_experts_routed(g, x, r.weights);
     if (shared) {
-        struct value y = first ? grouped_weighed(g, x, beside) : shared(g, x);
+        struct value y = gate ? grouped_weighed(g, x, beside) : first ? beside : shared(g, x);
         struct value sum = layer_add(g, out, y, ROLE_EXPERTS);
         graph_drop(g, y);
         graph_drop(g, out);

@@ -9,6 +9,7 @@
 // or NULL.
 struct value layer_experts_grouped(struct graph *g, struct value x, block_fn *shared);
 
+#ifndef __wasm__
 // Its parts: the best of all shares, with their numbers; these over their sum (uses best up); rows
 // of x; experts by what a router has chosen.
 struct value layer_route_topk(struct graph *g, struct value x, uint32_t *chosen);
@@ -16,6 +17,7 @@ struct value layer_route_normalized(struct graph *g, struct value best);
 struct value layer_rows(struct graph *g, struct value x, uint32_t rows, uint8_t part,
                         uint8_t shape);
 struct value layer_experts_routed(struct graph *g, struct value x, struct value weights);
+#endif
 
 node_fn node_route, node_grouped_mm, node_clamp, node_sigmoid, node_spread;
 

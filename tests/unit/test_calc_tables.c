@@ -164,6 +164,8 @@ static const struct known {
     {"gemma-4-e2b", 4628569344},
     {"gemma-4-e4b", 7463013376},
     {"gemma-4-26b-a4b", 25233141760},
+    {"ernie-4.5-21b-a3b", 21825436160},  // without 1,728 frozen biases of the choice
+    {"hunyuan-a13b", 80393183232},
     {"gemma-4-31b", 30697345280},
     {"olmo-1b", 1176764416},
     {"olmo-7b", 6888095744},

@@ -341,40 +341,39 @@ bool model_compiles_blocks(const struct vram_config *c)
            c->attention == ATTENTION_FLASH && c->dropout == 0;
 }
 
-// torch.compile of a whole model of Llama's form, as transformers' Trainer has it, on one GPU.
-static bool model_compiles_llama(const struct vram_config *c)
+// torch.compile of a whole model, as transformers' Trainer has it, on one GPU. Loops whose turns
+// the tape shortens cannot be traced (experts one by one, a delta rule).
+bool model_compiles_whole(const struct vram_config *c)
 {
-    unsigned plain = HAS_ROTARY | HAS_RMS_NORM | HAS_GATE;
-    bool form =
-        (family_has(c) & ~(uint64_t)(HAS_QKV_BIAS | HAS_REPEATED_FLASH | HAS_BARE_OUTPUT)) == plain;
     bool alone = c->n_gpu == 1 && c->tensor_parallel == 1 && c->pipeline_parallel == 1;
     bool here = framework_goes(c, BY_TRANSFORMERS) && c->transformers >= 5000 && c->torch >= 2009;
-    bool two_bytes =
-        c->dtype == DTYPE_BFLOAT16_PURE || (c->dtype == DTYPE_BFLOAT16 && !c->checkpointing);
-    return MODEL_IS_WHOLE && form && alone && here && two_bytes && c->task == TASK_TRAIN &&
-           c->head_dim <= 128 && c->dropout == 0 && !c->lora_rank && !c->quantization &&
-           !c->kernels && c->attention == ATTENTION_FLASH;
+    bool loops =
+        family_has(c) & (HAS_DELTA_RULE | ((family_has(c) & HAS_EVERY_TOKEN) ? HAS_EXPERTS : 0));
+    bool bits = c->quantization == QUANTIZATION_NF4 || c->quantization == QUANTIZATION_NF4_DOUBLE;
+    return MODEL_IS_WHOLE && alone && here && !loops && c->task == TASK_TRAIN &&
+           (!c->quantization || (bits && !c->n_expert)) && !c->kernels &&
+           (!c->lora_rank || c->adapter == ADAPTER_LORA) && c->attention != ATTENTION_FLASH_2;
 }
 
 // Of the whole model, or of each block.
 static int model_check_compile(const struct vram_config *c, struct message *e)
 {
     bool blocks = c->compile && framework_goes(c, BY_BLOCKS);
-    bool compiled = c->compile && !blocks, llama = compiled && model_compiles_llama(c);
+    bool compiled = c->compile && !blocks, whole = compiled && model_compiles_whole(c);
     const struct model_limit limits[] = {
-        {compiled && !llama && c->family != FAMILY_GPT2,
+        {compiled && !whole && c->family != FAMILY_GPT2,
          MESSAGE_compile_family,
          {"compile", "family"}},
-        {compiled && !llama && c->dtype == DTYPE_BFLOAT16_PURE,
+        {compiled && !whole && c->dtype == DTYPE_BFLOAT16_PURE,
          MESSAGE_compile_pure,
          {"compile", "dtype"}},
         {compiled && scheme_divides_weights(c), MESSAGE_compile_sharded, {"compile", "parallel"}},
-        {compiled && c->lora_rank, MESSAGE_compile_lora, {"compile", "lora_rank"}},
+        {compiled && !whole && c->lora_rank, MESSAGE_compile_lora, {"compile", "lora_rank"}},
         {compiled && c->cross_entropy != CROSS_ENTROPY_EAGER &&
-             !(llama && c->cross_entropy == CROSS_ENTROPY_UPCAST),
+             !(whole && c->cross_entropy == CROSS_ENTROPY_UPCAST),
          MESSAGE_compile_loss,
          {"compile", "cross_entropy"}},
-        {compiled && c->attention == ATTENTION_MATH,
+        {compiled && !whole && c->attention == ATTENTION_MATH,
          MESSAGE_compile_math,
          {"compile", "attention"}},
         {c->checkpointing == CHECKPOINTING_SELECTIVE && (compiled || c->n_expert),

@@ -186,7 +186,7 @@ static void conclude_rows(struct parse *p)
 
 // ---- what is not modelled together -----------------------------------------------------------
 
-// Of a whole model nanoGPT's alone is modelled, and the blocks of some.
+// Of a whole model what transformers runs on one GPU, and nanoGPT's; the blocks of some.
 static void conclude_compile(struct parse *p)
 {
     struct vram_config *c = &p->v->config, resolved = *c;
@@ -197,7 +197,9 @@ static void conclude_compile(struct parse *p)
     bool on_host = c->offload_optimizer ||
                    (c->offload_activations && (c->checkpointing != CHECKPOINTING_BLOCK ||
                                                !framework_goes(&resolved, BY_CHECKPOINTS_AROUND)));
-    if (!on_host && (blocks ? model_compiles_blocks(&resolved) : c->family == FAMILY_GPT2))
+    bool whole = model_compiles_whole(&resolved) ||
+                 (c->family == FAMILY_GPT2 && !framework_goes(&resolved, BY_TRANSFORMERS));
+    if (!on_host && (blocks ? model_compiles_blocks(&resolved) : whole))
         c->compile = COMPILE_TORCH25;
     else
         note(p, MESSAGE_compiled_as_eager);

@@ -7,6 +7,7 @@
 #include "calc/model/model_make.h"
 #include "calc/model/stage.h"
 #include "calc/model/units.h"
+#include "calc/trace/compiled.h"
 #include "calc/trace/loss_chunked.h"
 
 static void engine_free(void *ptr)
@@ -130,6 +131,8 @@ static struct vram_config engine_key(const struct model *m)
     if (k.offload_optimizer)
         return k;  // by its size a gradient is copied or not
     k.gpu = 0;
+    if (compile_is_traced(m))
+        return k;  // by its size a buffer takes another one's place
     struct tape_stack stack = pass_stack(m);
     k.n_layer = reel_folds(&stack) ? stack.lead + 4 * stack.period : k.n_layer;
     k.n_kv_head = k.n_kv_head == k.n_head ? 2 : k.n_kv_head == 1;

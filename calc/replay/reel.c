@@ -265,7 +265,7 @@ static int reel_choose(struct reel *r, struct graph *g, const struct model *m)
 {
     struct tape_stack stack = pass_stack(m);
     // A layer's input is held for five layers, or a buffer is.
-    bool alike = !m->c.offload_activations && !compile_is_llama(m);
+    bool alike = !m->c.offload_activations && !compile_is_traced(m);
     if (!r->whole && alike && reel_folds(&stack)) {
         stack.units = 3;
         int rc = reel_try(r, g, m, stack);

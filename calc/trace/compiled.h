@@ -11,11 +11,12 @@ static inline bool compile_is_whole(const struct graph *g)
     return g->m->c.compile && !framework_goes(&g->m->c, BY_BLOCKS);
 }
 
-// Such a model in Llama's form: its buffers wait for layers far away.
-static inline bool compile_is_llama(const struct model *m)
+// Such a model out of the code of transformers: its buffers wait for layers far away. nanoGPT's has
+// rules of its own.
+static inline bool compile_is_traced(const struct model *m)
 {
-    return MODEL_IS_WHOLE && m->c.compile && (m->features & HAS_ROTARY) &&
-           !framework_goes(&m->c, BY_BLOCKS);
+    return MODEL_IS_WHOLE && m->c.compile && framework_goes(&m->c, BY_TRANSFORMERS) &&
+           m->c.transformers >= 5000 && m->c.torch >= 2009;
 }
 
 static inline bool compile_is_of_blocks(const struct graph *g)

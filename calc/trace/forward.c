@@ -29,7 +29,7 @@ static bool forward_checkpoints(const struct graph *g)
 {
     uint64_t layer = graph_layer(g), kind = g->m->c.checkpointing;
     bool every = kind == CHECKPOINTING_EVERY && layer % g->m->c.checkpoint_every == 0;
-    return g->grad && (every || kind == CHECKPOINTING_BLOCK || kind == CHECKPOINTING_SELECTIVE);
+    return g->grad && !(MODEL_IS_WHOLE && g->traced) && (every || kind == CHECKPOINTING_BLOCK || kind == CHECKPOINTING_SELECTIVE);
 }
 
 // The layer with the weights that it needs.
@@ -44,19 +44,25 @@ static struct value forward_layer(struct graph *g, struct value x)
     return parallel_layer(g, x, body);
 }
 
+struct value forward_layer_at(struct graph *g, struct value x, uint32_t layer)
+{
+    graph_enter(g, layer);
+    x.role = ROLE_RESID2;  // its gradient is called alike in every layer
+#ifndef __wasm__
+    inputs_choose(g);
+#endif
+    struct value next = forward_layer(g, x);
+#ifndef __wasm__
+    inputs_left(g);
+#endif
+    return next;
+}
+
 // for block in self.transformer.h: x = block(x). Uses x up.
 struct value forward_layers(struct graph *g, struct value x)
 {
     for (uint32_t layer = 0; layer < graph_layers(g) && graph_ok(g); layer++) {
-        graph_enter(g, layer);
-        x.role = ROLE_RESID2;  // its gradient is called alike in every layer
-#ifndef __wasm__
-        inputs_choose(g);
-#endif
-        struct value next = forward_layer(g, x);
-#ifndef __wasm__
-        inputs_left(g);
-#endif
+        struct value next = forward_layer_at(g, x, layer);
         graph_drop(g, x);
         x = next;
     }
@@ -156,7 +162,7 @@ static struct value forward_embed_rotary(struct graph *g, uint32_t ids, struct v
 }
 
 // Uses x up.
-static struct value forward_last_norm(struct graph *g, struct value x)
+struct value forward_last_norm(struct graph *g, struct value x)
 {
 #ifndef __wasm__
     if (model_has_streams(g->m))

@@ -199,7 +199,10 @@ struct graph {
     bool workspaces;  // cuBLAS workspaces are part of the tape
     bool workspace_done[2];
     int32_t compiled_first, compiled_stride,
-        compiled_end;       // nodes of a compiled pass, pass_compile.c
+        compiled_end;  // nodes of a compiled pass, pass_compile.c
+    struct inductor
+        *inductor;  // a compiled model's two graphs, between its passes, pass_compile_whole.c
+    bool traced;    // for that: a node's gradient[0] is its result
     struct value cos, sin;  // of rotary positions, while a forward pass runs
 #ifndef __wasm__
     struct value global_cos, global_sin;  // of layers with wider heads

@@ -15,7 +15,7 @@
 #include "calc/trace/layers_rotary.h"
 #include "calc/trace/parallel.h"
 #include "calc/trace/pass_compile.h"
-#include "calc/trace/pass_compile_llama.h"
+#include "calc/trace/pass_compile_whole.h"
 #include "calc/trace/pass_preference.h"
 #include "calc/trace/pass_stage.h"
 
@@ -50,7 +50,7 @@ static struct value pass_forward(struct graph *g, uint32_t ids, uint32_t targets
     parallel_open(g);
     bool rotary = g->m->features & HAS_ROTARY;
     if (compile_is_whole(g))
-        return compile_is_llama(g->m) ? compile_llama_forward(g, ids, targets, logits)
+        return compile_is_traced(g->m) ? compile_whole_forward(g, ids, targets, logits)
                                       : compile_forward(g, ids, targets, logits);
     bool inside = graph_has(g, TRAIT_INNER_MODEL);  // the model's forward function makes the loss
     struct value x = forward_layers(g, parallel_embedded(g, forward_embed(g, ids, local)));
@@ -174,7 +174,7 @@ static void pass_backward(struct graph *g, struct value loss)
     g->t->backward = true;
     uint32_t one = graph_scratch(g, OP_ONES_LIKE, ROLE_LOSS, PART_GRAD, root.dtype, SHAPE_ONE);
     if (compile_is_whole(g)) {
-        (compile_is_llama(g->m) ? compile_llama_backward : compile_backward)(g);
+        (compile_is_traced(g->m) ? compile_whole_backward : compile_backward)(g);
     } else if (graph_ok(g)) {
         tape_ref(g->t, one);  // backward()'s own variable
         graph_offload_stash_go(g);

@@ -12,6 +12,7 @@
 #include "calc/trace/attention.h"
 #include "calc/trace/pass_compile.h"
 
+#include "calc/trace/compiled.h"
 #include "calc/trace/layers.h"
 #include "calc/trace/pass_compile_kept.h"
 
@@ -63,6 +64,11 @@ void compile_forget(struct graph *g, int32_t nodes, unsigned which)
 {
     if (graph_ok(g))
         compile_release(g, kept_at(g, nodes, which));
+}
+
+uint32_t compile_kept(struct graph *g, int32_t nodes, unsigned which)
+{
+    return *kept_at(g, nodes, which);
 }
 
 uint32_t compile_take(struct graph *g, int32_t nodes, unsigned which)
@@ -239,7 +245,11 @@ struct value compile_loss(struct graph *g, uint32_t normed, uint32_t ids, uint32
     uint16_t head = g->m->c.tie_embeddings ? P_WTE : P_HEAD;
     uint32_t cast = weight_cast(g, true, head);
     *logits = graph_make(g, OP_MM, ROLE_LOGITS, PART_SELF, g->compute, SHAPE_NV);
-    compile_keep(g, end, LNF_OUT, normed);
+    const struct layout_param *row = layout_find(&g->layout, false, head);
+    if (row && row->trained)
+        compile_keep(g, end, LNF_OUT, normed);
+    else
+        compile_release(g, &normed);
     if (cast != TAPE_NONE)
         compile_keep(g, end, HEAD_CAST, cast);
     compile_keep(g, end, AMAX,
@@ -249,6 +259,10 @@ struct value compile_loss(struct graph *g, uint32_t normed, uint32_t ids, uint32
     struct value loss = graph_make(g, OP_TRITON, ROLE_LOSS, PART_SELF, DT_F32, SHAPE_ONE);
     if (g->grad && graph_ok(g)) {
         compile_keep(g, end, LOGITS, graph_copy(g, *logits).storage);
+        if (compile_is_traced(g->m) && (g->m->features & HAS_SOFT_CAP)) {  // beside the product
+            graph_drop(g, *logits);
+            *logits = graph_make(g, OP_TRITON, ROLE_LOGITS, PART_SCALED, g->compute, SHAPE_NV);
+        }
         tape_ref(g->t, targets);
         compile_keep(g, end, TARGETS, targets);
         tape_ref(g->t, ids);

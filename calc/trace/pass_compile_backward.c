@@ -105,10 +105,10 @@ static void backward_attention(struct region *r, int32_t nodes)
 
 // Gradient of the logits. Up to 2.4 the targets are scattered into float32 of the logits' size
 // first.
-uint32_t compile_logits_gradient(struct graph *g, int32_t end)
+uint32_t compile_logits_gradient(struct graph *g, int32_t end, bool returned)
 {
     uint32_t tangent = TAPE_NONE, scatter = TAPE_NONE;
-    if (g->m->c.compile_logits)
+    if (g->m->c.compile_logits && returned)
         tangent = compile_buffer(g, OP_ZEROS, ROLE_LOGITS, PART_TEMP, g->compute, SHAPE_NV);
     if (g->m->c.compile == COMPILE_TORCH24)
         scatter = compile_buffer(g, OP_TRITON, ROLE_LOGITS, PART_SCRATCH, DT_F32, SHAPE_NV);
@@ -128,7 +128,7 @@ static uint32_t backward_head(struct region *r)
 {
     struct graph *g = r->g;
     bool tied = g->m->c.tie_embeddings;
-    uint32_t logits = compile_logits_gradient(g, r->end);
+    uint32_t logits = compile_logits_gradient(g, r->end, true);
     uint32_t low =
         compile_buffer(g, OP_MM, ROLE_HEAD, PART_WEIGHT_GRAD_LOW, g->compute, SHAPE_W_WTE);
     r->gradient = compile_buffer(g, OP_MM, ROLE_LN_F, PART_GRAD, g->compute, SHAPE_U);

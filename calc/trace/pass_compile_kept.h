@@ -63,6 +63,7 @@ int32_t compile_kept_nodes(struct graph *g, unsigned count);
 // Hands a buffer over to backward; without gradients it dies here.
 void compile_keep(struct graph *g, int32_t nodes, unsigned which, uint32_t storage);
 void compile_forget(struct graph *g, int32_t nodes, unsigned which);
+uint32_t compile_kept(struct graph *g, int32_t nodes, unsigned which);  // stays the nodes'
 uint32_t compile_take(struct graph *g, int32_t nodes, unsigned which);  // the caller's from here on
 
 // A weight's gradient as an output of the graph, and its AccumulateGrad when the graph has
@@ -75,7 +76,8 @@ void compile_accumulate_all(struct graph *g);
 // up. The gradient of the logits, when the graph has begun backward.
 struct value compile_loss(struct graph *g, uint32_t normed, uint32_t ids, uint32_t targets,
                           struct value *logits);
-uint32_t compile_logits_gradient(struct graph *g, int32_t end);
+// returned: they are a result beside the loss, and have a gradient of zeros.
+uint32_t compile_logits_gradient(struct graph *g, int32_t end, bool returned);
 
 bool compile_is_flash(const struct graph *g);
 

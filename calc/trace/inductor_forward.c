@@ -1,0 +1,279 @@
+// Owns the kernels of a compiled model's forward graph: calls of libraries in the order of the
+// code, and one generated kernel for all that lies between two of them. SRC: pytorch
+// torch/_inductor/scheduler.py (fuse_nodes), torch/_inductor/graph.py (realize).
+
+#include "calc/trace/inductor.h"
+
+#ifndef __wasm__
+
+static bool grow(struct inductor *d, void *ptr, size_t *cap, size_t need, size_t size)
+{
+    d->failed = d->failed || !graph_grow(d->g, ptr, cap, need, size);
+    return !d->failed;
+}
+
+// Number 0 is none.
+uint32_t inductor_buffer(struct inductor *d, struct inductor_buffer b)
+{
+    d->buffer_count += d->buffer_count == 0;
+    if (!grow(d, &d->buffers, &d->buffer_cap, d->buffer_count + 1, sizeof *d->buffers))
+        return 0;
+    d->buffers[d->buffer_count] = b;
+    return (uint32_t)d->buffer_count++;
+}
+
+void inductor_use(struct inductor *d, uint32_t use)
+{
+    if ((use & ~INDUCTOR_MADE) && grow(d, &d->uses, &d->use_cap, d->use_count + 1, sizeof *d->uses))
+        d->uses[d->use_count++] = use;
+}
+
+void inductor_kernel_end(struct inductor *d, size_t begin, bool generated)
+{
+    if (begin == d->use_count ||
+        !grow(d, &d->kernels, &d->kernel_cap, d->kernel_count + 1, sizeof *d->kernels))
+        return;
+    d->kernels[d->kernel_count++] = (struct inductor_kernel){
+        (uint32_t)begin, (uint32_t)d->use_count, d->layer, generated, d->again};
+}
+
+static uint32_t buffer_of(struct inductor *d, uint32_t value)
+{
+    const struct storage *s = inductor_storage(d, value);
+    const struct node *n =
+        d->values[value].node == GRAPH_NO_NODE ? NULL : &d->joint.nodes[d->values[value].node];
+    uint8_t op = n && !inductor_is_extern(n)         ? OP_TRITON
+                 : n && inductor_allocates_itself(n) ? OP_NEW_EMPTY
+                                                     : s->op;
+    uint32_t b = inductor_buffer(d, (struct inductor_buffer){.op = op,
+                                                             .role = (uint8_t)(s->name >> 6),
+                                                             .part = (uint8_t)(s->name & 63),
+                                                             .dtype = s->dtype,
+                                                             .shape = s->shape,
+                                                             .weight = GRAPH_NO_PARAM});
+    d->values[value].buffer = b;
+    return b;
+}
+
+void inductor_make(struct inductor *d, uint32_t value)
+{
+    inductor_use(d, buffer_of(d, value) | INDUCTOR_MADE);
+}
+
+// The forward graph of a checkpointed block keeps nothing of it, and the backward graph computes as
+// often as it wants what it need not store.
+static bool is_kept_here(const struct inductor *d, uint32_t value)
+{
+    return d->values[value].kept && !d->behind && !inductor_checkpoints(d, d->layer);
+}
+
+// Whether a kernel that computes a value stores it, though another one is what it is for.
+static bool is_stored(const struct inductor *d, uint32_t value)
+{
+    const struct inductor_value *v = &d->values[value];
+    return v->begins || inductor_reduces(&d->joint.nodes[v->node]) || is_kept_here(d, value);
+}
+
+// Results beside the one that the node is named by: statistics, masks of dropout.
+static void make_sides(struct inductor *d, const struct node *n, bool before)
+{
+    uint32_t result = n->gradient[0];
+    for (unsigned k = 0; k < n->saved_count; k++) {
+        uint32_t v = n->saved[k];
+        if (v == TAPE_NONE || d->values[v].node != GRAPH_NO_NODE || d->values[v].buffer ||
+            inductor_storage(d, v)->home != HOME_TAPE || inductor_is_mask(inductor_storage(d, v)))
+            continue;
+        bool stored = inductor_is_extern(n) || is_kept_here(d, v);
+        bool early = v < result && inductor_storage(d, v)->op != OP_DROPOUT;
+        if (early == before && stored)
+            inductor_make(d, v);
+    }
+}
+
+// What a generated kernel reads for a value: buffers, through all that it computes on its way.
+void inductor_read(struct inductor *d, uint32_t value)
+{
+    if (value == TAPE_NONE || d->seen[value] == d->walk ||
+        inductor_storage(d, value)->home != HOME_TAPE)
+        return;
+    d->seen[value] = d->walk;
+    const struct inductor_value *v = &d->values[value];
+    if (v->buffer) {
+        inductor_use(d, v->buffer);
+        return;
+    }
+    if (v->node == GRAPH_NO_NODE)
+        return;
+    const struct node *n = &d->joint.nodes[v->node];
+    for (unsigned k = 0; k < n->edge_count; k++)
+        if (n->edges[k].to != GRAPH_NO_NODE &&
+            d->joint.nodes[n->edges[k].to].kind != NODE_ACCUMULATE)
+            inductor_read(d, inductor_result(d, n->edges[k].to));
+    if (d->looks)
+        return;
+    make_sides(d, n, false);
+    if (is_stored(d, value))
+        inductor_make(d, value);
+}
+
+// A value becomes a buffer, by a kernel of its own if it is none.
+static bool is_argument(const struct inductor *d, int32_t node, int32_t end)
+{
+    for (int32_t i = node + 1; i < end; i++) {
+        const struct node *n = &d->joint.nodes[i];
+        for (unsigned k = 0; k < n->edge_count && inductor_is_extern(n); k++)
+            if (n->edges[k].to == node)
+                return true;
+    }
+    return false;
+}
+
+// In a value's kernel: its copies in other formats that calls take, such as an adapter's.
+static void make_casts(struct inductor *d, uint32_t value)
+{
+    int32_t first = d->values[value].node, end = d->layer_end[d->layer];
+    for (int32_t i = first + 1; first != GRAPH_NO_NODE && i < end; i++) {
+        const struct node *n = &d->joint.nodes[i];
+        if (n->kind == NODE_TO_COPY && n->edge_count == 1 && n->edges[0].to == first &&
+            !d->values[inductor_result(d, i)].buffer && is_argument(d, i, end)) {
+            inductor_make(d, inductor_result(d, i));
+            d->buffers[d->values[inductor_result(d, i)].buffer].apart = true;
+        }
+    }
+}
+
+void inductor_realize(struct inductor *d, uint32_t value)
+{
+    if (value == TAPE_NONE || d->values[value].buffer ||
+        inductor_storage(d, value)->home != HOME_TAPE)
+        return;
+    inductor_ensure(d, value);
+    if (d->values[value].buffer)
+        return;
+    size_t begin = d->use_count;
+    d->walk++;
+    inductor_read(d, value);
+    if (!d->values[value].buffer)
+        inductor_make(d, value);
+    make_casts(d, value);
+    inductor_kernel_end(d, begin, true);
+}
+
+// Sliding windows have a mask of their own.
+static unsigned mask_of(const struct inductor *d)
+{
+    const struct vram_config *c = &d->g->m->c;
+    uint64_t pattern = c->sliding_window_pattern;
+    return c->sliding_window && pattern > 1 &&
+           (d->layer + !model_opens_whole(d->g->m)) % pattern == 0;
+}
+
+void inductor_read_mask(struct inductor *d, uint32_t value)
+{
+    uint32_t *mask = &d->masks[mask_of(d)];
+    if (!*mask) {
+        size_t begin = d->use_count;
+        *mask = buffer_of(d, value);
+        inductor_use(d, *mask | INDUCTOR_MADE);
+        inductor_kernel_end(d, begin, true);
+    }
+    d->values[value].buffer = *mask;
+}
+
+static void call(struct inductor *d, int32_t i)
+{
+    const struct node *n = &d->joint.nodes[i];
+    if (d->values[inductor_result(d, i)].buffer)
+        return;
+    uint32_t arguments[GRAPH_EDGES + GRAPH_SAVED], count = 0;
+    for (unsigned k = 0; k < n->edge_count; k++)
+        if (n->edges[k].to != GRAPH_NO_NODE &&
+            d->joint.nodes[n->edges[k].to].kind != NODE_ACCUMULATE)
+            arguments[count++] = inductor_result(d, n->edges[k].to);
+    for (unsigned k = 0; k < n->saved_count; k++)
+        if (n->saved[k] != TAPE_NONE && inductor_storage(d, n->saved[k])->home == HOME_TAPE &&
+            inductor_is_mask(inductor_storage(d, n->saved[k]))) {
+            inductor_read_mask(d, n->saved[k]);
+            arguments[count++] = n->saved[k];
+        }
+    for (unsigned k = 0; k < count; k++)
+        inductor_realize(d, arguments[k]);
+    size_t begin = d->use_count;
+    make_sides(d, n, true);
+    inductor_kernel_end(d, begin, true);
+    begin = d->use_count;
+    for (unsigned k = 0; k < count; k++)
+        inductor_use(d, d->values[arguments[k]].buffer);
+    inductor_make(d, inductor_result(d, i));
+    make_sides(d, n, false);
+    inductor_kernel_end(d, begin, false);
+}
+
+void inductor_ensure(struct inductor *d, uint32_t value)
+{
+    const struct inductor_value *v = &d->values[value];
+    if (value == TAPE_NONE || v->buffer || v->node == GRAPH_NO_NODE || d->failed)
+        return;
+    const struct node *n = &d->joint.nodes[v->node];
+    if (inductor_is_extern(n)) {
+        uint32_t layer = d->layer;
+        bool again = d->again;
+        d->layer = n->unit < 0 ? d->layers : (uint32_t)n->unit;
+        d->again = d->behind;
+        call(d, v->node);
+        d->layer = layer;
+        d->again = again;
+        return;
+    }
+    for (unsigned k = 0; k < n->edge_count; k++)
+        if (n->edges[k].to != GRAPH_NO_NODE &&
+            d->joint.nodes[n->edges[k].to].kind != NODE_ACCUMULATE)
+            inductor_ensure(d, inductor_result(d, n->edges[k].to));
+}
+
+// Calls in the order of the code; what is kept and was not on the way to one comes at the end.
+static void forward_layer(struct inductor *d, uint32_t layer)
+{
+    int32_t first = layer ? d->layer_end[layer - 1] : 0;
+    d->layer = layer;
+    for (int32_t i = first; i < d->layer_end[layer] && !d->failed; i++)
+        if (inductor_is_extern(&d->joint.nodes[i]))
+            call(d, i);
+    for (int32_t i = first; i < d->layer_end[layer] && !d->failed; i++) {
+        uint32_t value = inductor_result(d, i);
+        if (value != TAPE_NONE && d->values[value].node == i && is_kept_here(d, value))
+            inductor_realize(d, value);
+    }
+}
+
+// Nothing is left in the backward graph but what was kept: of a checkpointed block its input.
+static void forget(struct inductor *d)
+{
+    int32_t i = 0;
+    for (uint32_t layer = 0; layer <= d->layers; layer++) {
+        bool all = inductor_checkpoints(d, layer);
+        for (; i < d->layer_end[layer]; i++) {
+            const struct node *n = &d->joint.nodes[i];
+            for (unsigned k = 0; k <= n->saved_count; k++) {
+                struct inductor_value *v =
+                    &d->values[k < n->saved_count ? n->saved[k] : n->gradient[0]];
+                if (!v->kept || (all && !v->begins))
+                    v->buffer = 0;
+            }
+        }
+    }
+    if (d->g->m->c.checkpointing == CHECKPOINTING_BLOCK)
+        d->masks[0] = d->masks[1] = 0;
+}
+
+void inductor_forward(struct inductor *d)
+{
+    for (uint32_t layer = 0; layer <= d->layers && !d->failed; layer++)
+        forward_layer(d, layer);
+    inductor_realize(d, d->output);
+    d->result = d->values[d->output].buffer;
+    d->buffers[d->result].leaves = true;
+    d->backward = (uint32_t)d->kernel_count;
+    forget(d);
+}
+#endif

@@ -1,0 +1,244 @@
+// Owns the traced graph of a compiled model: the eager code's own nodes, and what an operation is
+// to Inductor. SRC: pytorch torch/_inductor/lowering.py (what becomes generated code, what stays a
+// call of a library: make_fallback), torch/_inductor/kernel/mm.py.
+
+#include "calc/trace/inductor.h"
+
+#ifndef __wasm__
+
+#include "calc/model/shape.h"
+#include "calc/trace/forward.h"
+#include "calc/trace/layers.h"
+
+enum inductor_class {
+    GENERATED = 0,
+    CALLED = 1,  // forward
+    CALLED_BACKWARD = 2,
+    HANDED_ON = 4,  // the gradient of the result is that of the arguments
+    REDUCED = 8     // fewer numbers come out: a buffer of its own
+};
+
+static const uint8_t classes[NODE_COUNT] = {
+    [NODE_MM] = CALLED | CALLED_BACKWARD,
+    [NODE_ADDMM] = CALLED | CALLED_BACKWARD,
+    [NODE_BMM] = CALLED | CALLED_BACKWARD,
+    [NODE_BADDBMM] = CALLED | CALLED_BACKWARD,
+    [NODE_EXPERTS_BMM] = CALLED | CALLED_BACKWARD,
+    [NODE_DELTA_BMM] = CALLED | CALLED_BACKWARD,
+    [NODE_GROUPED_MM] = CALLED | CALLED_BACKWARD,
+    [NODE_SDPA] = CALLED | CALLED_BACKWARD,
+    [NODE_CONV] = CALLED | CALLED_BACKWARD,
+    [NODE_SOLVE] = CALLED | CALLED_BACKWARD,
+    [NODE_QUANTIZED] = CALLED | CALLED_BACKWARD,
+    [NODE_TOPK] = CALLED | CALLED_BACKWARD,
+    [NODE_EMBEDDING] = CALLED_BACKWARD,
+    [NODE_INDEX] = CALLED_BACKWARD,
+    [NODE_ROUTE] = CALLED_BACKWARD,
+    [NODE_INDEX_ADD] = CALLED,
+    [NODE_INDEX_COPY] = CALLED,
+    [NODE_ADD] = HANDED_ON,
+    [NODE_PASS] = HANDED_ON,
+    [NODE_VIEW] = HANDED_ON,
+    [NODE_TURNED] = HANDED_ON,
+    [NODE_CLONE] = HANDED_ON,
+    [NODE_MEAN] = REDUCED,
+    [NODE_SUM] = REDUCED,
+    [NODE_RSQRT] = REDUCED,
+};
+
+bool inductor_is_extern(const struct node *n)
+{
+    return classes[n->kind] & CALLED;
+}
+
+bool inductor_is_extern_backward(const struct node *n)
+{
+    return classes[n->kind] & CALLED_BACKWARD;
+}
+
+bool inductor_allocates_itself(const struct node *n)
+{
+    return n->kind == NODE_QUANTIZED || n->kind == NODE_GROUPED_MM;
+}
+
+bool inductor_reduces(const struct node *n)
+{
+    return classes[n->kind] & REDUCED;
+}
+
+bool inductor_hands_on(const struct node *n, const struct edge *e)
+{
+    return (classes[n->kind] & HANDED_ON) && e->dtype == n->dtype && e->shape == n->shape;
+}
+
+bool inductor_is_mask(const struct storage *s)
+{
+    return s->name == NAME(SCORES, MASK);
+}
+
+const struct storage *inductor_storage(const struct inductor *d, uint32_t value)
+{
+    return &d->tape.storages[value];
+}
+
+uint64_t inductor_bytes(const struct inductor *d, uint8_t dtype, uint8_t shape)
+{
+    return d->elements[shape] << dtype_shift(dtype);
+}
+
+uint32_t inductor_result(const struct inductor *d, int32_t node)
+{
+    return d->joint.nodes[node].gradient[0];
+}
+
+bool inductor_needs(const struct inductor *d, int32_t node)
+{
+    return node != GRAPH_NO_NODE && d->joint.nodes[node].waiting;
+}
+
+// The layers as forward_layers has them, and where each one's nodes end.
+static struct value trace_layers(struct inductor *d, struct value x)
+{
+    struct graph *g = &d->joint;
+    for (uint32_t layer = 0; layer < d->layers && graph_ok(g); layer++) {
+        struct value next = forward_layer_at(g, x, layer);
+        graph_drop(g, x);
+        x = next;
+        d->layer_end[layer] = (int32_t)g->node_count;
+        d->streams[layer] = x.storage;
+    }
+    graph_leave(g);
+    return x;
+}
+
+// Whether a gradient goes through a node, in `waiting`, which no backward pass uses here: every
+// node is there because the embedding's result has one, even if that is frozen. hooked: so it has
+// with enable_input_require_grads.
+static void trace_needs(struct inductor *d, bool hooked)
+{
+    struct graph *g = &d->joint;
+    for (size_t i = 0; i < g->node_count; i++) {
+        struct node *n = &g->nodes[i];
+        bool parameter = n->kind == NODE_ACCUMULATE;
+        n->waiting = parameter || (n->kind == NODE_PASS && n->edge_count == 0 && hooked);
+        for (unsigned k = 0; k < n->edge_count; k++)
+            n->waiting |= inductor_needs(d, n->edges[k].to);
+    }
+}
+
+// Casts of one tensor to one format are one cast: those that autocast makes for each product. SRC:
+// pytorch torch/_functorch/compile_utils.py, fx_graph_cse.
+static void trace_merge(struct inductor *d, int32_t i, int32_t same)
+{
+    struct graph *g = &d->joint;
+    uint32_t old = inductor_result(d, i), result = inductor_result(d, same);
+    for (size_t j = (size_t)i + 1; j < g->node_count && g->nodes[j].unit == g->nodes[i].unit; j++) {
+        for (unsigned k = 0; k < g->nodes[j].edge_count; k++)
+            if (g->nodes[j].edges[k].to == i)
+                g->nodes[j].edges[k].to = same;
+        for (unsigned k = 0; k < g->nodes[j].saved_count; k++)
+            if (g->nodes[j].saved[k] == old)
+                g->nodes[j].saved[k] = result;
+    }
+    g->nodes[i].gradient[0] = TAPE_NONE;
+    g->nodes[i].edge_count = 0;
+}
+
+static void trace_merge_casts(struct inductor *d)
+{
+    enum { NEAR = 160 };
+    struct graph *g = &d->joint;
+    for (int32_t i = 0; i < (int32_t)g->node_count; i++) {
+        const struct node *n = &g->nodes[i];
+        for (int32_t j = i - 1; n->kind == NODE_TO_COPY && j >= 0 && j >= i - NEAR; j--) {
+            const struct node *m = &g->nodes[j];
+            if (m->kind == NODE_TO_COPY && m->edge_count && m->unit == n->unit &&
+                m->dtype == n->dtype && m->edges[0].to == n->edges[0].to &&
+                m->edges[0].input == n->edges[0].input) {
+                trace_merge(d, i, j);
+                break;
+            }
+        }
+    }
+}
+
+static void trace_values(struct inductor *d)
+{
+    struct graph *g = &d->joint;
+    size_t count = g->t->count;
+    if (!graph_grow(d->g, &d->values, &d->value_cap, count, sizeof *d->values) ||
+        !graph_grow(d->g, &d->seen, &d->seen_cap, count, sizeof *d->seen) ||
+        !graph_grow(d->g, &d->arrived, &d->arrived_cap, g->node_count * GRAPH_OUTPUTS,
+                    sizeof *d->arrived))
+        return;
+    mem_zero(d->values, count * sizeof *d->values);
+    mem_zero(d->seen, count * sizeof *d->seen);
+    mem_zero(d->arrived, g->node_count * GRAPH_OUTPUTS * sizeof *d->arrived);
+    for (size_t i = 0; i < count; i++)
+        d->values[i].node = GRAPH_NO_NODE;
+    for (size_t i = g->node_count; i-- > 0;)
+        d->values[inductor_result(d, (int32_t)i)].node = (int32_t)i;
+    d->values[TAPE_NONE].node = GRAPH_NO_NODE;
+}
+
+bool inductor_trace(struct inductor *d, struct graph *g)
+{
+    struct dims dims;
+    d->g = g;
+    dims_make(&dims, g->m);
+    tape_init(&d->tape, g->mem);
+    graph_init(&d->joint, g->mem);
+    d->layers = graph_layers(g);
+    if (shape_fill(&dims, d->elements) != VRAM_OK ||
+        !graph_grow(g, &d->layer_end, &d->layer_cap, d->layers + 1, sizeof *d->layer_end) ||
+        !graph_grow(g, &d->streams, &d->stream_cap, d->layers + 1, sizeof *d->streams))
+        return false;
+    graph_reset(&d->joint, g->m, &d->tape, (struct tape_stack){0, d->layers, 1});
+    d->joint.traced = true;
+    d->joint.calls = g->calls;
+    struct value local[3] = {graph_none(), graph_none(), graph_none()};
+    uint32_t ids = tape_existing(&d->tape, NAME(BATCH, SELF), VRAM_CAT_INPUT, DT_I64, SHAPE_TOKENS,
+                                 HOME_PERSIST, SLOT_X);
+    struct value x = forward_embed(&d->joint, ids, local);
+    if (!graph_needs(&d->joint, x))
+        graph_node(&d->joint, NODE_PASS, &x, 0);
+    d->begin = x.storage;
+    x = trace_layers(d, x);
+    struct value last = forward_last_norm(&d->joint, x);
+    struct value normed = graph_input_cast(&d->joint, last, ROLE_LN_F, PART_OUTPUT_CAST);
+    graph_drop(&d->joint, last);
+    d->layer_end[d->layers] = (int32_t)d->joint.node_count;
+    d->output = normed.storage;
+    d->root = normed.node;
+    graph_drop(&d->joint, normed);
+    for (unsigned k = 0; k < 3; k++)
+        graph_drop(&d->joint, local[k]);
+    if (!graph_ok(&d->joint))
+        return false;
+    trace_merge_casts(d);
+    trace_needs(d, g->m->c.checkpointing);
+    trace_values(d);
+    return graph_ok(g);
+}
+
+void inductor_free(struct inductor *d)
+{
+    const struct vram_mem *mem = d->joint.mem;
+    if (!mem)
+        return;
+    mem_free(mem, d->layer_end, d->layer_cap * sizeof *d->layer_end);
+    mem_free(mem, d->streams, d->stream_cap * sizeof *d->streams);
+    mem_free(mem, d->values, d->value_cap * sizeof *d->values);
+    mem_free(mem, d->seen, d->seen_cap * sizeof *d->seen);
+    mem_free(mem, d->buffers, d->buffer_cap * sizeof *d->buffers);
+    mem_free(mem, d->kernels, d->kernel_cap * sizeof *d->kernels);
+    mem_free(mem, d->uses, d->use_cap * sizeof *d->uses);
+    mem_free(mem, d->gradients, d->gradient_cap * sizeof *d->gradients);
+    mem_free(mem, d->ready, d->ready_cap * sizeof *d->ready);
+    mem_free(mem, d->late, d->late_cap * sizeof *d->late);
+    mem_free(mem, d->links, d->link_cap * sizeof *d->links);
+    mem_free(mem, d->arrived, d->arrived_cap * sizeof *d->arrived);
+    graph_free(&d->joint);
+    tape_free(&d->tape);
+}
+#endif

@@ -1,0 +1,158 @@
+// Owns what the forward graph of a compiled model hands to the backward one.
+//
+// What a call of a library takes or makes is handed over if the gradient needs it; so are the
+// residual stream's sums and what a reduction gives. All else is computed again from what is
+// cheapest to keep. Of a checkpointed block its input alone is kept. SRC: pytorch
+// torch/_functorch/partitioners.py, min_cut_rematerialization_partition (should_ban_recomputation:
+// ban_recompute_not_in_allowlist, ban_recompute_reductions, ban_recompute_materialized_backward,
+// ban_recompute_long_fusible_chains; get_node_weight), cleanup_recompute_tags.
+
+#include "calc/trace/inductor.h"
+
+#ifndef __wasm__
+
+bool inductor_checkpoints(const struct inductor *d, uint32_t layer)
+{
+    const struct vram_config *c = &d->g->m->c;
+    return layer < d->layers && d->g->grad &&
+           (c->checkpointing == CHECKPOINTING_BLOCK ||
+            (c->checkpointing == CHECKPOINTING_EVERY && layer % c->checkpoint_every == 0));
+}
+
+static const struct node *maker(const struct inductor *d, uint32_t value)
+{
+    int32_t node = d->values[value].node;
+    return node == GRAPH_NO_NODE ? NULL : &d->joint.nodes[node];
+}
+
+// The value behind an edge, 0 for a parameter.
+static uint32_t argument(const struct inductor *d, const struct edge *e)
+{
+    bool none = e->to == GRAPH_NO_NODE || d->joint.nodes[e->to].kind == NODE_ACCUMULATE;
+    return none ? TAPE_NONE : inductor_result(d, e->to);
+}
+
+static uint64_t value_bytes(const struct inductor *d, uint32_t value)
+{
+    const struct storage *s = inductor_storage(d, value);
+    return inductor_bytes(d, s->dtype, s->shape);
+}
+
+// Whether it is a buffer whatever is kept.
+static bool is_made(const struct inductor *d, uint32_t value)
+{
+    const struct node *n = maker(d, value);
+    return d->values[value].begins || !n || inductor_is_extern(n) || inductor_reduces(n);
+}
+
+// A sum on the residual stream.
+static bool is_stream(const struct node *n)
+{
+    return n->kind == NODE_ADD && (n->role == ROLE_RESID1 || n->role == ROLE_RESID2);
+}
+
+// What it costs to have a value in the backward graph.
+static uint64_t cost_of(const struct inductor *d, uint32_t value, unsigned depth)
+{
+    enum { DEEP = 24 };
+    if (value == TAPE_NONE || d->values[value].kept ||
+        inductor_storage(d, value)->home != HOME_TAPE)
+        return 0;
+    const struct node *n = maker(d, value);
+    uint64_t itself = value_bytes(d, value), parts = 0;
+    if (is_made(d, value) || is_stream(n) || depth == DEEP)
+        return itself;
+    for (unsigned k = 0; k < n->edge_count; k++)
+        parts += cost_of(d, argument(d, &n->edges[k]), depth + 1);
+    return parts < itself ? parts : itself;
+}
+
+// The first sum on the residual stream is computed again from what is added, if that is smaller;
+// a chain of sums is not.
+static bool is_sum_that_stays(const struct inductor *d, const struct node *n)
+{
+    if (!is_stream(n) || n->edge_count != 2)
+        return false;
+    uint32_t a = argument(d, &n->edges[0]), b = argument(d, &n->edges[1]);
+    bool first = a == d->layer_input || b == d->layer_input;
+    uint32_t other = a == d->layer_input ? b : a;
+    return !(first && d->layer == 0 &&
+             value_bytes(d, other) < inductor_bytes(d, n->dtype, n->shape));
+}
+
+static void keep(struct inductor *d, uint32_t value);
+
+// In a buffer, or what it is made of.
+static void keep_cheaply(struct inductor *d, uint32_t value)
+{
+    const struct node *n = maker(d, value);
+    uint64_t parts = 0, itself = value_bytes(d, value);
+    for (unsigned k = 0; k < n->edge_count; k++)
+        parts += cost_of(d, argument(d, &n->edges[k]), 0);
+    if (parts > itself) {
+        d->values[value].kept = true;
+        return;
+    }
+    for (unsigned k = 0; k < n->edge_count; k++)
+        keep(d, argument(d, &n->edges[k]));
+}
+
+static void keep(struct inductor *d, uint32_t value)
+{
+    if (value == TAPE_NONE || d->values[value].kept ||
+        inductor_storage(d, value)->home != HOME_TAPE ||
+        inductor_is_mask(inductor_storage(d, value)))
+        return;
+    const struct node *n = maker(d, value);
+    if (is_made(d, value) || is_sum_that_stays(d, n))
+        d->values[value].kept = true;
+    else
+        keep_cheaply(d, value);
+}
+
+// Of the two arguments of a product each is saved for the gradient of the other.
+static bool saved_is_used(const struct inductor *d, const struct node *n, unsigned which)
+{
+    bool product = n->kind == NODE_MM || n->kind == NODE_ADDMM || n->kind == NODE_MUL ||
+                   n->kind == NODE_BMM || n->kind == NODE_GROUPED_MM;
+    return !product || which > 1 ||
+           (n->edge_count > 1 && inductor_needs(d, n->edges[1 - which].to));
+}
+
+static void partition_node(struct inductor *d, int32_t i)
+{
+    const struct node *n = &d->joint.nodes[i];
+    for (unsigned k = 0; n->waiting && k < n->saved_count; k++) {
+        uint32_t value = n->saved[k];
+        if (!saved_is_used(d, n, k))
+            continue;
+        bool taken = inductor_is_extern_backward(n) && value != TAPE_NONE &&
+                     inductor_storage(d, value)->home == HOME_TAPE &&
+                     !inductor_is_mask(inductor_storage(d, value));
+        if (taken)
+            d->values[value].kept = true;
+        else
+            keep(d, value);
+    }
+}
+
+void inductor_partition(struct inductor *d)
+{
+    int32_t i = 0;
+    uint32_t input = d->begin;
+    d->values[input].kept = inductor_checkpoints(d, 0);
+    for (uint32_t layer = 0; layer <= d->layers; layer++) {
+        d->layer = layer;
+        d->layer_input = input;
+        d->values[input].begins = true;
+        for (; i < d->layer_end[layer]; i++)
+            partition_node(d, i);
+        if (layer < d->layers)
+            input = d->streams[layer];
+        d->values[input].kept |= inductor_checkpoints(d, layer + 1);
+    }
+    // The last norm's argument is there when its block has been computed again.
+    if (inductor_checkpoints(d, d->layers - 1))
+        d->values[input].kept = false;
+}
+#endif

@@ -1,5 +1,6 @@
 """Training steps as the frameworks run them; each function is a trainer of cases.tsv."""
 import contextlib
+import gc
 import tempfile
 
 import torch
@@ -539,11 +540,19 @@ def reward(family, layers, batch, seq, steps=2, arguments="", lora="", dtype="fp
     return {"options": f"{arguments} checkpointing={args.gradient_checkpointing} bf16={args.bf16} optim={args.optim}"}
 
 
-def compiled(family, layers, batch, seq, autocast="", optimizer="default", clip=0, steps=2, checkpoint="", lora="",
-             dtype="fp32", **more):
+def compiled(family, layers, batch, seq, autocast="", optimizer="default", clip=0, steps=2, micro=1, checkpoint="", lora="",
+             dtype="fp32", attention="sdpa", kbit="", liger=False, **more):
     """torch.compile of the whole model: Inductor's own code runs, its Triton kernels do nothing."""
-    model = models.build(family, layers, DTYPES[dtype], **more)
+    if attention == "flash_attention_2":
+        import standins
+        standins.flash_attention()
+    if liger:
+        import liger_kernel.transformers as lk
+        getattr(lk, f"apply_liger_kernel_to_{models.WIDTHS[family]['model_type']}")()
+    model = models.build(family, layers, DTYPES[dtype], attention, **more)
     model.config.use_cache = False
+    if kbit:
+        quantize(model, kbit)
     if checkpoint:
         model.gradient_checkpointing_enable({"use_reentrant": False})
     if lora:
@@ -552,13 +561,15 @@ def compiled(family, layers, batch, seq, autocast="", optimizer="default", clip=
     opt = optimizer_of(model, optimizer)
     Steps(model, opt)
     for _ in range(steps):
-        ids = tokens(family, batch, seq).cuda()
-        with torch.autocast("cuda", DTYPES[autocast]) if autocast else contextlib.nullcontext():
-            out = run(input_ids=ids, labels=ids)
-        out.loss.backward()
-        del out
+        for _ in range(micro):
+            ids = tokens(family, batch, seq).cuda()
+            with torch.autocast("cuda", DTYPES[autocast]) if autocast else contextlib.nullcontext():
+                out = run(input_ids=ids, labels=ids)
+            out.loss.backward()
+            del out
         opt.step()
         opt.zero_grad(set_to_none=True)
+        gc.collect()  # what compiling has left in cycles, as Python's collector would sooner or later
 
 
 def titan(*args, **words):

@@ -245,11 +245,8 @@ struct value compile_loss(struct graph *g, uint32_t normed, uint32_t ids, uint32
     uint16_t head = g->m->c.tie_embeddings ? P_WTE : P_HEAD;
     uint32_t cast = weight_cast(g, true, head);
     *logits = graph_make(g, OP_MM, ROLE_LOGITS, PART_SELF, g->compute, SHAPE_NV);
-    const struct layout_param *row = layout_find(&g->layout, false, head);
-    if (row && row->trained)
-        compile_keep(g, end, LNF_OUT, normed);
-    else
-        compile_release(g, &normed);
+    bool frozen = MODEL_IS_WHOLE && !layout_find(&g->layout, false, head)->trained;
+    compile_keep(g, frozen ? GRAPH_NO_NODE : end, LNF_OUT, normed);
     if (cast != TAPE_NONE)
         compile_keep(g, end, HEAD_CAST, cast);
     compile_keep(g, end, AMAX,

@@ -24,7 +24,8 @@ bool model_repeats_attention(const struct model *m)
 
 bool model_has_eager_scores(const struct model *m)
 {
-    bool kernel = m->c.attention == ATTENTION_FLASH_2 || m->c.task != TASK_TRAIN;
+    bool kernel = m->c.attention == ATTENTION_FLASH_2 || (!MODEL_IS_WHOLE && m->c.compile) ||
+                  m->c.task != TASK_TRAIN;
     bool sinks = !MODEL_IS_WHOLE || m->c.attention != ATTENTION_FLASH_2 ||
                  m->c.task != TASK_TRAIN || !m->c.lora_rank;
     return ((m->features & HAS_SINKS) && sinks) ||

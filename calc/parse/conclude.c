@@ -198,7 +198,8 @@ static void conclude_compile(struct parse *p)
                    (c->offload_activations && (c->checkpointing != CHECKPOINTING_BLOCK ||
                                                !framework_goes(&resolved, BY_CHECKPOINTS_AROUND)));
     bool whole = model_compiles_whole(&resolved) ||
-                 (c->family == FAMILY_GPT2 && !framework_goes(&resolved, BY_TRANSFORMERS));
+                 (c->family == FAMILY_GPT2 &&
+                  !(MODEL_IS_WHOLE && framework_goes(&resolved, BY_TRANSFORMERS)));
     if (!on_host && (blocks ? model_compiles_blocks(&resolved) : whole))
         c->compile = COMPILE_TORCH25;
     else

@@ -42,7 +42,7 @@ static bool llama_grouped(const struct graph *g)
 bool heads_have_window(const struct graph *g)
 {
     uint64_t pattern = g->m->c.sliding_window_pattern;
-    if (MODEL_IS_WHOLE && g->traced && g->m->c.attention != ATTENTION_FLASH_2)
+    if (graph_is_traced(g) && g->m->c.attention != ATTENTION_FLASH_2)
         return true;  // masks are tensors while a model is traced
     return model_masks_windows(g->m) &&
            (pattern == 0 || (graph_layer(g) + !model_opens_whole(g->m)) % pattern != 0);

@@ -16,6 +16,7 @@
 #include "calc/trace/block_shares.h"
 #include "calc/trace/checkpoint.h"
 #include "calc/trace/compiled.h"
+#include "calc/trace/inductor.h"
 #include "calc/trace/layers.h"
 #include "calc/trace/layers_inputs.h"
 #include "calc/trace/layers_llama.h"
@@ -29,7 +30,8 @@ static bool forward_checkpoints(const struct graph *g)
 {
     uint64_t layer = graph_layer(g), kind = g->m->c.checkpointing;
     bool every = kind == CHECKPOINTING_EVERY && layer % g->m->c.checkpoint_every == 0;
-    return g->grad && !(MODEL_IS_WHOLE && g->traced) && (every || kind == CHECKPOINTING_BLOCK || kind == CHECKPOINTING_SELECTIVE);
+    return g->grad && !graph_is_traced(g) &&
+           (every || kind == CHECKPOINTING_BLOCK || kind == CHECKPOINTING_SELECTIVE);
 }
 
 // The layer with the weights that it needs.
@@ -44,25 +46,21 @@ static struct value forward_layer(struct graph *g, struct value x)
     return parallel_layer(g, x, body);
 }
 
-struct value forward_layer_at(struct graph *g, struct value x, uint32_t layer)
-{
-    graph_enter(g, layer);
-    x.role = ROLE_RESID2;  // its gradient is called alike in every layer
-#ifndef __wasm__
-    inputs_choose(g);
-#endif
-    struct value next = forward_layer(g, x);
-#ifndef __wasm__
-    inputs_left(g);
-#endif
-    return next;
-}
-
 // for block in self.transformer.h: x = block(x). Uses x up.
 struct value forward_layers(struct graph *g, struct value x)
 {
     for (uint32_t layer = 0; layer < graph_layers(g) && graph_ok(g); layer++) {
-        struct value next = forward_layer_at(g, x, layer);
+        graph_enter(g, layer);
+        x.role = ROLE_RESID2;  // its gradient is called alike in every layer
+#ifndef __wasm__
+        inputs_choose(g);
+#endif
+        struct value next = forward_layer(g, x);
+#ifndef __wasm__
+        inputs_left(g);
+        if (g->traced)
+            inductor_layer_ends(g->inductor, layer, next.storage);
+#endif
         graph_drop(g, x);
         x = next;
     }

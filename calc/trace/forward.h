@@ -12,8 +12,6 @@ struct value forward_layers(struct graph *g, struct value x);
 struct value forward_head(struct graph *g, struct value x, uint32_t targets, struct value local[3],
                           struct value *normed, struct value *logits);
 
-// The parts one by one, as torch.compile traces them.
-struct value forward_layer_at(struct graph *g, struct value x, uint32_t layer);
 struct value forward_last_norm(struct graph *g, struct value x);  // uses x up
 
 // Embedding, layers, last norm: the hidden states that the head takes. Without gradients.

@@ -199,14 +199,13 @@ struct graph {
     bool workspaces;  // cuBLAS workspaces are part of the tape
     bool workspace_done[2];
     int32_t compiled_first, compiled_stride,
-        compiled_end;  // nodes of a compiled pass, pass_compile.c
-    struct inductor
-        *inductor;  // a compiled model's two graphs, between its passes, pass_compile_whole.c
-    bool traced;    // for that: a node's gradient[0] is its result
+        compiled_end;       // nodes of a compiled pass, pass_compile.c
     struct value cos, sin;  // of rotary positions, while a forward pass runs
 #ifndef __wasm__
     struct value global_cos, global_sin;  // of layers with wider heads
     struct value positions;               // an argument of their checkpointed blocks
+    struct inductor *inductor;            // a compiled model's graphs, pass_compile_whole.c
+    bool traced;                          // for those: a node's gradient[0] is its result
     struct value given[2][2];  // keys and values for layers without, those of wider heads second
     struct value beside[4];    // of a layer with experts beside a dense part
     uint32_t routed;
@@ -242,6 +241,17 @@ bool graph_grow(struct graph *g, void *ptr_to_ptr, size_t *cap, size_t need, siz
 static inline bool graph_has(const struct graph *g, enum model_trait trait)
 {
     return model_has_trait(g->m, trait);
+}
+
+// What runs is what torch.compile traces.
+static inline bool graph_is_traced(const struct graph *g)
+{
+#ifndef __wasm__
+    return g->traced;
+#else
+    (void)g;
+    return false;
+#endif
 }
 
 static inline bool graph_returns_cache(const struct graph *g)

@@ -36,7 +36,7 @@ int32_t graph_node(struct graph *g, enum node_kind kind, struct value *out, uint
     g->nodes[i].dtype = out->dtype;
     g->nodes[i].shape = out->shape;
     g->nodes[i].extra = extra;
-    if (MODEL_IS_WHOLE && g->traced)
+    if (graph_is_traced(g))
         g->nodes[i].gradient[0] = out->storage;
     g->node_out = out->storage;
     g->node_inputs = true;

@@ -112,6 +112,7 @@ struct inductor {
 // ---- inductor_joint.c
 // Runs the model's layers and its last norm once. Errors: false, no memory.
 bool inductor_trace(struct inductor *d, struct graph *g);
+void inductor_layer_ends(struct inductor *d, uint32_t layer, uint32_t result);  // in a trace
 void inductor_free(struct inductor *d);
 
 // What an operation is to Inductor: a kernel of a library in its forward or its backward part, or

@@ -96,19 +96,10 @@ bool inductor_needs(const struct inductor *d, int32_t node)
     return node != GRAPH_NO_NODE && d->joint.nodes[node].waiting;
 }
 
-// The layers as forward_layers has them, and where each one's nodes end.
-static struct value trace_layers(struct inductor *d, struct value x)
+void inductor_layer_ends(struct inductor *d, uint32_t layer, uint32_t result)
 {
-    struct graph *g = &d->joint;
-    for (uint32_t layer = 0; layer < d->layers && graph_ok(g); layer++) {
-        struct value next = forward_layer_at(g, x, layer);
-        graph_drop(g, x);
-        x = next;
-        d->layer_end[layer] = (int32_t)g->node_count;
-        d->streams[layer] = x.storage;
-    }
-    graph_leave(g);
-    return x;
+    d->layer_end[layer] = (int32_t)d->joint.node_count;
+    d->streams[layer] = result;
 }
 
 // Whether a gradient goes through a node, in `waiting`, which no backward pass uses here: every
@@ -195,6 +186,7 @@ bool inductor_trace(struct inductor *d, struct graph *g)
         return false;
     graph_reset(&d->joint, g->m, &d->tape, (struct tape_stack){0, d->layers, 1});
     d->joint.traced = true;
+    d->joint.inductor = d;
     d->joint.calls = g->calls;
     struct value local[3] = {graph_none(), graph_none(), graph_none()};
     uint32_t ids = tape_existing(&d->tape, NAME(BATCH, SELF), VRAM_CAT_INPUT, DT_I64, SHAPE_TOKENS,
@@ -203,7 +195,7 @@ bool inductor_trace(struct inductor *d, struct graph *g)
     if (!graph_needs(&d->joint, x))
         graph_node(&d->joint, NODE_PASS, &x, 0);
     d->begin = x.storage;
-    x = trace_layers(d, x);
+    x = forward_layers(&d->joint, x);
     struct value last = forward_last_norm(&d->joint, x);
     struct value normed = graph_input_cast(&d->joint, last, ROLE_LN_F, PART_OUTPUT_CAST);
     graph_drop(&d->joint, last);

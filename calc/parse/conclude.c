@@ -197,9 +197,12 @@ static void conclude_compile(struct parse *p)
     bool on_host = c->offload_optimizer ||
                    (c->offload_activations && (c->checkpointing != CHECKPOINTING_BLOCK ||
                                                !framework_goes(&resolved, BY_CHECKPOINTS_AROUND)));
-    bool whole = model_compiles_whole(&resolved) ||
-                 (c->family == FAMILY_GPT2 &&
-                  !(MODEL_IS_WHOLE && framework_goes(&resolved, BY_TRANSFORMERS)));
+    bool fused = p->v->facts.fused_head == SAID_YES && model_fuses_head(&resolved);
+    bool logits = !fused && (resolved.cross_entropy == CROSS_ENTROPY_EAGER ||
+                             resolved.cross_entropy == CROSS_ENTROPY_UPCAST);
+    bool ours = MODEL_IS_WHOLE && framework_goes(&resolved, BY_TRANSFORMERS);
+    bool whole =
+        ours ? logits && model_compiles_whole(&resolved) : c->family == FAMILY_GPT2;  // nanoGPT's
     if (!on_host && (blocks ? model_compiles_blocks(&resolved) : whole))
         c->compile = COMPILE_TORCH25;
     else

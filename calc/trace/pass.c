@@ -51,7 +51,7 @@ static struct value pass_forward(struct graph *g, uint32_t ids, uint32_t targets
     bool rotary = g->m->features & HAS_ROTARY;
     if (compile_is_whole(g))
         return compile_is_traced(g->m) ? compile_whole_forward(g, ids, targets, logits)
-                                      : compile_forward(g, ids, targets, logits);
+                                       : compile_forward(g, ids, targets, logits);
     bool inside = graph_has(g, TRAIT_INNER_MODEL);  // the model's forward function makes the loss
     struct value x = forward_layers(g, parallel_embedded(g, forward_embed(g, ids, local)));
     if (!inside && !parallel_apart(g))

@@ -52,36 +52,43 @@ static void whole_show_kept(struct graph *g, const struct inductor *d)
     graph_leave(g);
 }
 
-struct value compile_whole_forward(struct graph *g, uint32_t ids, uint32_t targets,
-                                   struct value *logits)
+// The two graphs, planned. Errors: false, and the graph has failed.
+static bool whole_compile(struct graph *g)
 {
     struct inductor *d = mem_alloc(g->mem, sizeof *d);
     g->failed |= !d;
     if (!d)
-        return graph_none();
+        return false;
     mem_zero(d, sizeof *d);
     g->inductor = d;
     whole_params(g);
-    if (!inductor_trace(d, g)) {
-        g->failed = true;
-        return graph_none();
+    if (inductor_trace(d, g)) {
+        inductor_partition(d);
+        inductor_forward(d);
+        if (g->grad)
+            inductor_backward(d);
+        inductor_plan(d);
+    } else {
+        d->failed = true;
     }
-    inductor_partition(d);
-    inductor_forward(d);
-    if (g->grad)
-        inductor_backward(d);
-    inductor_plan(d);
     g->failed |= d->failed;
-    if (!graph_ok(g))
-        return graph_none();
-    inductor_run(d, false);
-    if (g->grad)
-        whole_show_kept(g, d);
-    g->compiled_end = compile_kept_nodes(g, KEPT_END_NODES);
-    uint32_t normed = d->buffers[d->result].storage;
-    struct value loss = compile_loss(g, normed, ids, targets, logits);
-    if (!g->grad)
-        compile_whole_backward(g);
+    return graph_ok(g);
+}
+
+struct value compile_whole_forward(struct graph *g, uint32_t ids, uint32_t targets,
+                                   struct value *logits)
+{
+    struct value loss = graph_none();
+    if (whole_compile(g)) {
+        struct inductor *d = g->inductor;
+        inductor_run(d, false);
+        if (g->grad)
+            whole_show_kept(g, d);
+        g->compiled_end = compile_kept_nodes(g, KEPT_END_NODES);
+        loss = compile_loss(g, d->buffers[d->result].storage, ids, targets, logits);
+    }
+    if (!g->grad || !graph_ok(g))
+        compile_whole_backward(g);  // nothing waits for one
     return loss;
 }
 

@@ -112,9 +112,12 @@ static void test_saved_bytes_of_checkpointed_blocks(void **state)
 
 static void test_what_is_not_modelled_is_refused(void **state)
 {
-    static const char *const words[] = {"preset=llama-3.2-1b compile=2.5 dtype=float32",
-                                        "preset=qwen3-0.6b compile=2.5 checkpointing=block",
-                                        "compile=2.5 attention=math", "compile=2.5 lora_rank=8"};
+    static const char *const words[] = {"preset=llama-3.2-1b compile=2.5 kernels=liger",
+                                        "preset=qwen3.5-9b compile=2.5 checkpointing=block",
+                                        "preset=llama-3.2-1b compile=2.5 cross_entropy=tiled",
+                                        "preset=llama-3.2-1b compile=2.5 lora_rank=8 adapter=dora",
+                                        "compile=2.5 attention=math",
+                                        "compile=2.5 lora_rank=8"};
     (void)state;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         vram *v = fixture_open(words[i]);
@@ -387,11 +390,16 @@ static void test_whole_llama(void **state)
                 {"transformers=4.57", VRAM_EUNSUPPORTED},
                 {"torch=2.8", VRAM_EUNSUPPORTED},
                 {"n_kv_head=32", VRAM_OK},
-                {"dtype=bfloat16 checkpointing=block", VRAM_EUNSUPPORTED},
-                {"lora_rank=8", VRAM_EUNSUPPORTED},
-                {"family=qwen3", VRAM_EUNSUPPORTED},
+                {"dtype=bfloat16 checkpointing=block", VRAM_OK},
+                {"dtype=bfloat16_loaded lora_rank=8", VRAM_OK},
+                {"lora_rank=8 quantization=nf4 checkpointing=block", VRAM_OK},
+                {"checkpointing=every checkpoint_every=2", VRAM_OK},
+                {"family=qwen3", VRAM_OK},
+                {"family=gemma3", VRAM_OK},
                 {"n_gpu=2", VRAM_EUNSUPPORTED},
-                {"dtype=float32", VRAM_EUNSUPPORTED}};
+                {"attention=flash_attention_2", VRAM_EUNSUPPORTED},
+                {"quantization=gptq lora_rank=8", VRAM_EUNSUPPORTED},
+                {"dtype=float32", VRAM_OK}};
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct heap h = {0};

@@ -89,8 +89,9 @@ static uint32_t weight_cast(struct graph *g, bool global, uint16_t number)
     struct value w = graph_param(g, global, number);
     graph_drop(g, graph_param(g, global, (uint16_t)(number + LAYOUT_BIAS)));
     uint32_t cast =
-        g->autocast ? compile_buffer(g, OP_TRITON, w.role, PART_WEIGHT_CAST, g->compute, w.shape)
-                    : TAPE_NONE;
+        g->autocast && !(MODEL_IS_WHOLE && w.dtype == g->compute)
+            ? compile_buffer(g, OP_TRITON, w.role, PART_WEIGHT_CAST, g->compute, w.shape)
+            : TAPE_NONE;
     graph_drop(g, w);
     return cast;
 }

@@ -75,8 +75,9 @@ def name_logits(model):
 
 
 def prepare(family, layers, dtype="fp32", attention="sdpa", checkpoint="", lora="", kbit="", liger=False, dropout=0,
-            host=False, fused="", cache=False, **more):
-    """The model as a user prepares it: patched, quantized, with adapters, with checkpointing."""
+            host=False, fused="", cache=False, watch=True, **more):
+    """The model as a user prepares it: patched, quantized, with adapters, with checkpointing. watch: with the recorder's hooks,
+    each of which would end a compiled graph."""
     if fused:
         kernels = fuse(family, fused)
     if attention == "flash_attention_2":
@@ -101,8 +102,9 @@ def prepare(family, layers, dtype="fp32", attention="sdpa", checkpoint="", lora=
         model = adapters(model, lora, checkpoint)
     if fused:
         kernels.apply_lora_kernel_patches(model, Named(kernels.words))
-    oracle.watch_modules(model)
-    name_logits(model)
+    if watch:
+        oracle.watch_modules(model)
+        name_logits(model)
     return model
 
 
@@ -279,7 +281,7 @@ def hf(family, layers, batch, seq, steps=2, arguments="", evals=0, eval_batch=0,
     words = dict(w.split(":") for w in arguments.split(",") if w)
     words = {k: {"true": True, "false": False}.get(v, v) for k, v in words.items()}
     words = {k: int(v) if isinstance(v, str) and v.isdigit() else v for k, v in words.items()}
-    model = prepare(family, layers, **more)
+    model = prepare(family, layers, watch=not words.get("torch_compile"), **more)
     args = TrainingArguments(tempfile.mkdtemp(), per_device_train_batch_size=batch, max_steps=steps, report_to=[],
                              save_strategy="no", dataloader_pin_memory=False, **words,
                              **evaluation(steps, evals, eval_batch))

@@ -272,6 +272,8 @@ void inductor_forward(struct inductor *d)
         forward_layer(d, layer);
     inductor_realize(d, d->output);
     d->result = d->values[d->output].buffer;
+    if (d->failed)
+        return;
     d->buffers[d->result].leaves = true;
     d->backward = (uint32_t)d->kernel_count;
     forget(d);

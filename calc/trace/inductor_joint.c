@@ -186,6 +186,7 @@ bool inductor_trace(struct inductor *d, struct graph *g)
         return false;
     graph_reset(&d->joint, g->m, &d->tape, (struct tape_stack){0, d->layers, 1});
     d->joint.traced = true;
+    d->joint.training = g->training;
     d->joint.inductor = d;
     d->joint.calls = g->calls;
     struct value local[3] = {graph_none(), graph_none(), graph_none()};

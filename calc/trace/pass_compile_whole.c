@@ -65,9 +65,10 @@ static bool whole_compile(struct graph *g)
     if (inductor_trace(d, g)) {
         inductor_partition(d);
         inductor_forward(d);
-        if (g->grad)
+        if (g->grad && !d->failed)
             inductor_backward(d);
-        inductor_plan(d);
+        if (!d->failed)
+            inductor_plan(d);
     } else {
         d->failed = true;
     }

@@ -33,6 +33,20 @@ static int run(vram *v)
     return vram_run(v);
 }
 
+// A compiled model out of the code of transformers: its graphs have memory of their own.
+static int run_compiled(vram *v)
+{
+    static const char *const words[][2] = {
+        {"preset", "qwen3-0.6b"}, {"n_layer", "2"},           {"compile", "2.5"},
+        {"lora_rank", "4"},       {"checkpointing", "block"}, {"dtype", "bfloat16_loaded"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        int rc = vram_set(v, words[i][0], words[i][1]);
+        if (rc != VRAM_OK)
+            return rc;
+    }
+    return vram_run(v);
+}
+
 #define EMIT(name, call) \
     static int name(vram *v) \
     { \
@@ -65,6 +79,7 @@ static const struct action {
     int (*call)(vram *v);
 } ACTIONS[] = {
     {"run", run},
+    {"run compiled", run_compiled},
     {"parse nanogpt", parse_nanogpt},
     {"parse log", parse_log},
     {"json", emit_json},

@@ -24,15 +24,15 @@
   var tool = $("[data-script]");
   if (tool) script(tool.getAttribute("data-script"));
 
-  // The section that is read is marked in the contents: the last heading above the middle of the window.
+  // The section that is read is marked in the contents: the last heading in the upper third of the window or above it.
   var entries = Array.from(document.querySelectorAll(".toc a")).map(function (a) { return [a, document.getElementById(decodeURIComponent(a.hash.slice(1)))]; });
   function mark() {
     var now = null;
-    entries.forEach(function (e) { if (e[1] && e[1].getBoundingClientRect().top < innerHeight / 2) now = e[0]; });
+    entries.forEach(function (e) { if (e[1] && e[1].getBoundingClientRect().top < innerHeight / 3) now = e[0]; });
     entries.forEach(function (e) { if (e[0] === now) e[0].setAttribute("aria-current", "true"); else e[0].removeAttribute("aria-current"); });
   }
   if (entries.length) {
-    var watch = new IntersectionObserver(mark, { rootMargin: "0px 0px -50% 0px" });
+    var watch = new IntersectionObserver(mark, { rootMargin: "0px 0px -66% 0px" });
     entries.forEach(function (e) { if (e[1]) watch.observe(e[1]); });
   }
 

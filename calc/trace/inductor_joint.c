@@ -9,6 +9,7 @@
 #include "calc/model/shape.h"
 #include "calc/trace/forward.h"
 #include "calc/trace/layers.h"
+#include "calc/trace/linear.h"
 
 enum inductor_class {
     GENERATED = 0,
@@ -172,6 +173,19 @@ static void trace_values(struct inductor *d)
     d->values[TAPE_NONE].node = GRAPH_NO_NODE;
 }
 
+// What the head takes; an encoder's is transformed first. Uses x up. SRC: as encoder_loss.
+static struct value trace_head_input(struct graph *g, struct value x)
+{
+    if (!(g->m->features & HAS_ENCODER))
+        return forward_last_norm(g, x);
+    struct value wide = layer_transform(g, x), active = layer_gelu(g, wide);
+    struct value normed = layer_norm(g, active, true, P_LN_F);
+    graph_drop(g, active);
+    graph_drop(g, wide);
+    graph_drop(g, x);
+    return normed;
+}
+
 bool inductor_trace(struct inductor *d, struct graph *g)
 {
     struct dims dims;
@@ -197,7 +211,7 @@ bool inductor_trace(struct inductor *d, struct graph *g)
         graph_node(&d->joint, NODE_PASS, &x, 0);
     d->begin = x.storage;
     x = forward_layers(&d->joint, x);
-    struct value last = forward_last_norm(&d->joint, x);
+    struct value last = trace_head_input(&d->joint, x);
     struct value normed = graph_input_cast(&d->joint, last, ROLE_LN_F, PART_OUTPUT_CAST);
     graph_drop(&d->joint, last);
     d->layer_end[d->layers] = (int32_t)d->joint.node_count;

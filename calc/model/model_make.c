@@ -341,16 +341,13 @@ bool model_compiles_blocks(const struct vram_config *c)
            c->attention == ATTENTION_FLASH && c->dropout == 0;
 }
 
-// torch.compile of a whole model, as transformers' Trainer has it, on one GPU. Loops whose turns
-// the tape shortens cannot be traced (experts one by one, a delta rule).
+// torch.compile of a whole model, as transformers' Trainer has it, on one GPU.
 bool model_compiles_whole(const struct vram_config *c)
 {
     bool alone = c->n_gpu == 1 && c->tensor_parallel == 1 && c->pipeline_parallel == 1;
     bool here = framework_goes(c, BY_TRANSFORMERS) && c->transformers >= 5000 && c->torch >= 2009;
-    bool loops =
-        family_has(c) & (HAS_DELTA_RULE | ((family_has(c) & HAS_EVERY_TOKEN) ? HAS_EXPERTS : 0));
     bool bits = c->quantization == QUANTIZATION_NF4 || c->quantization == QUANTIZATION_NF4_DOUBLE;
-    return MODEL_IS_WHOLE && alone && here && !loops && c->task == TASK_TRAIN &&
+    return MODEL_IS_WHOLE && alone && here && c->task == TASK_TRAIN &&
            (!c->quantization || (bits && !c->n_expert)) && !c->kernels &&
            (!c->lora_rank || c->adapter == ADAPTER_LORA) && c->attention != ATTENTION_FLASH_2;
 }

@@ -84,7 +84,7 @@ static int reel_write(struct reel *r, struct graph *g, const struct model *m,
 #ifndef __wasm__
 static int reel_try(struct reel *r, struct graph *g, const struct model *m, struct tape_stack stack)
 {
-    r->more_turns = reel_more_turns(r, m);
+    r->more_turns = compile_is_traced(m) ? 0 : reel_more_turns(r, m);  // else it is unrolled
     g->few_turns = r->more_turns > 0;
     int rc = reel_write(r, g, m, stack);
     r->brief = rc == VRAM_OK && g->few_turns && tape_has_turns(&r->tape);

@@ -112,12 +112,13 @@ static void test_saved_bytes_of_checkpointed_blocks(void **state)
 
 static void test_what_is_not_modelled_is_refused(void **state)
 {
-    static const char *const words[] = {"preset=llama-3.2-1b compile=2.5 kernels=liger",
-                                        "preset=qwen3.5-9b compile=2.5 checkpointing=block",
-                                        "preset=llama-3.2-1b compile=2.5 cross_entropy=tiled",
-                                        "preset=llama-3.2-1b compile=2.5 lora_rank=8 adapter=dora",
-                                        "compile=2.5 attention=math",
-                                        "compile=2.5 lora_rank=8"};
+    static const char *const words[] = {
+        "preset=llama-3.2-1b compile=2.5 kernels=liger",
+        "preset=mixtral-8x7b compile=2.5 lora_rank=8 quantization=nf4",
+        "preset=llama-3.2-1b compile=2.5 cross_entropy=tiled",
+        "preset=llama-3.2-1b compile=2.5 lora_rank=8 adapter=dora",
+        "compile=2.5 attention=math",
+        "compile=2.5 lora_rank=8"};
     (void)state;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         vram *v = fixture_open(words[i]);
@@ -396,6 +397,8 @@ static void test_whole_llama(void **state)
                 {"checkpointing=every checkpoint_every=2", VRAM_OK},
                 {"family=qwen3", VRAM_OK},
                 {"family=gemma3", VRAM_OK},
+                {"preset=qwen3.5-9b n_layer=8", VRAM_OK},
+                {"preset=llama-4-scout n_layer=8", VRAM_OK},
                 {"n_gpu=2", VRAM_EUNSUPPORTED},
                 {"attention=flash_attention_2", VRAM_EUNSUPPORTED},
                 {"quantization=gptq lora_rank=8", VRAM_EUNSUPPORTED},

@@ -259,7 +259,8 @@ struct value compile_loss(struct graph *g, uint32_t normed, uint32_t ids, uint32
     struct value loss = graph_make(g, OP_TRITON, ROLE_LOSS, PART_SELF, DT_F32, SHAPE_ONE);
     if (g->grad && graph_ok(g)) {
         compile_keep(g, end, LOGITS, graph_copy(g, *logits).storage);
-        if (compile_is_traced(g->m) && (g->m->features & HAS_SOFT_CAP)) {  // beside the product
+        if (compile_is_traced(g->m) &&
+            (g->m->features & (HAS_SOFT_CAP | HAS_GLOBAL_HEADS))) {  // beside the product
             graph_drop(g, *logits);
             *logits = graph_make(g, OP_TRITON, ROLE_LOGITS, PART_SCALED, g->compute, SHAPE_NV);
         }

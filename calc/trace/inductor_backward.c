@@ -44,6 +44,8 @@ static void run_generated(struct inductor *d, int32_t i)
 {
     struct node n = d->joint.nodes[i];
     uint32_t own = inductor_gradient_of(d, i), wanted = 0;
+    if (!own)
+        return;  // no memory
     for (unsigned k = 0; k < n.edge_count; k++)
         wanted += inductor_needs(d, n.edges[k].to);
     for (unsigned k = 0; k < n.edge_count; k++) {

@@ -18,6 +18,7 @@ uint32_t inductor_buffer(struct inductor *d, struct inductor_buffer b)
     d->buffer_count += d->buffer_count == 0;
     if (!grow(d, &d->buffers, &d->buffer_cap, d->buffer_count + 1, sizeof *d->buffers))
         return 0;
+    d->buffers[0] = (struct inductor_buffer){0};
     d->buffers[d->buffer_count] = b;
     return (uint32_t)d->buffer_count++;
 }

@@ -14,6 +14,7 @@ static uint32_t gradient_new(struct inductor *d, int32_t node, uint8_t dtype, ui
         d->failed = true;
         return 0;
     }
+    d->gradients[0] = (struct inductor_gradient){.node = GRAPH_NO_NODE};
     d->gradients[d->gradient_count] =
         (struct inductor_gradient){.node = node, .dtype = dtype, .shape = shape, .role = role};
     return (uint32_t)d->gradient_count++;

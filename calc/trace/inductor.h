@@ -126,7 +126,9 @@ bool inductor_allocates_itself(const struct node *n);  // no buffer of Inductor'
 const struct storage *inductor_storage(const struct inductor *d, uint32_t value);
 uint64_t inductor_bytes(const struct inductor *d, uint8_t dtype, uint8_t shape);
 uint32_t inductor_result(const struct inductor *d, int32_t node);  // its value
-bool inductor_needs(const struct inductor *d, int32_t node);       // a gradient goes through it
+uint32_t inductor_argument(const struct inductor *d,
+                           const struct edge *e);  // the value behind it, 0 for a parameter
+bool inductor_needs(const struct inductor *d, int32_t node);  // a gradient goes through it
 bool inductor_is_mask(const struct storage *s);
 
 // ---- inductor_partition.c

@@ -107,9 +107,7 @@ void inductor_read(struct inductor *d, uint32_t value)
         return;
     const struct node *n = &d->joint.nodes[v->node];
     for (unsigned k = 0; k < n->edge_count; k++)
-        if (n->edges[k].to != GRAPH_NO_NODE &&
-            d->joint.nodes[n->edges[k].to].kind != NODE_ACCUMULATE)
-            inductor_read(d, inductor_result(d, n->edges[k].to));
+        inductor_read(d, inductor_argument(d, &n->edges[k]));
     if (d->looks)
         return;
     make_sides(d, n, false);
@@ -117,7 +115,7 @@ void inductor_read(struct inductor *d, uint32_t value)
         inductor_make(d, value);
 }
 
-// A value becomes a buffer, by a kernel of its own if it is none.
+// Whether a call of the layer takes what a node makes.
 static bool is_argument(const struct inductor *d, int32_t node, int32_t end)
 {
     for (int32_t i = node + 1; i < end; i++) {
@@ -188,9 +186,7 @@ static void call(struct inductor *d, int32_t i)
         return;
     uint32_t arguments[GRAPH_EDGES + GRAPH_SAVED], count = 0;
     for (unsigned k = 0; k < n->edge_count; k++)
-        if (n->edges[k].to != GRAPH_NO_NODE &&
-            d->joint.nodes[n->edges[k].to].kind != NODE_ACCUMULATE)
-            arguments[count++] = inductor_result(d, n->edges[k].to);
+        arguments[count++] = inductor_argument(d, &n->edges[k]);
     for (unsigned k = 0; k < n->saved_count; k++)
         if (n->saved[k] != TAPE_NONE && inductor_storage(d, n->saved[k])->home == HOME_TAPE &&
             inductor_is_mask(inductor_storage(d, n->saved[k]))) {
@@ -227,9 +223,7 @@ void inductor_ensure(struct inductor *d, uint32_t value)
         return;
     }
     for (unsigned k = 0; k < n->edge_count; k++)
-        if (n->edges[k].to != GRAPH_NO_NODE &&
-            d->joint.nodes[n->edges[k].to].kind != NODE_ACCUMULATE)
-            inductor_ensure(d, inductor_result(d, n->edges[k].to));
+        inductor_ensure(d, inductor_argument(d, &n->edges[k]));
 }
 
 // Calls in the order of the code; what is kept and was not on the way to one comes at the end.

@@ -92,6 +92,12 @@ uint32_t inductor_result(const struct inductor *d, int32_t node)
     return d->joint.nodes[node].gradient[0];
 }
 
+uint32_t inductor_argument(const struct inductor *d, const struct edge *e)
+{
+    bool none = e->to == GRAPH_NO_NODE || d->joint.nodes[e->to].kind == NODE_ACCUMULATE;
+    return none ? TAPE_NONE : inductor_result(d, e->to);
+}
+
 bool inductor_needs(const struct inductor *d, int32_t node)
 {
     return node != GRAPH_NO_NODE && d->joint.nodes[node].waiting;

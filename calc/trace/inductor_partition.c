@@ -25,13 +25,6 @@ static const struct node *maker(const struct inductor *d, uint32_t value)
     return node == GRAPH_NO_NODE ? NULL : &d->joint.nodes[node];
 }
 
-// The value behind an edge, 0 for a parameter.
-static uint32_t argument(const struct inductor *d, const struct edge *e)
-{
-    bool none = e->to == GRAPH_NO_NODE || d->joint.nodes[e->to].kind == NODE_ACCUMULATE;
-    return none ? TAPE_NONE : inductor_result(d, e->to);
-}
-
 static uint64_t value_bytes(const struct inductor *d, uint32_t value)
 {
     const struct storage *s = inductor_storage(d, value);
@@ -63,7 +56,7 @@ static uint64_t cost_of(const struct inductor *d, uint32_t value, unsigned depth
     if (is_made(d, value) || is_stream(n) || depth == DEEP)
         return itself;
     for (unsigned k = 0; k < n->edge_count; k++)
-        parts += cost_of(d, argument(d, &n->edges[k]), depth + 1);
+        parts += cost_of(d, inductor_argument(d, &n->edges[k]), depth + 1);
     return parts < itself ? parts : itself;
 }
 
@@ -73,7 +66,7 @@ static bool is_sum_that_stays(const struct inductor *d, const struct node *n)
 {
     if (!is_stream(n) || n->edge_count != 2)
         return false;
-    uint32_t a = argument(d, &n->edges[0]), b = argument(d, &n->edges[1]);
+    uint32_t a = inductor_argument(d, &n->edges[0]), b = inductor_argument(d, &n->edges[1]);
     bool first = a == d->layer_input || b == d->layer_input;
     uint32_t other = a == d->layer_input ? b : a;
     return !(first && d->layer == 0 &&
@@ -88,13 +81,13 @@ static void keep_cheaply(struct inductor *d, uint32_t value)
     const struct node *n = maker(d, value);
     uint64_t parts = 0, itself = value_bytes(d, value);
     for (unsigned k = 0; k < n->edge_count; k++)
-        parts += cost_of(d, argument(d, &n->edges[k]), 0);
+        parts += cost_of(d, inductor_argument(d, &n->edges[k]), 0);
     if (parts > itself) {
         d->values[value].kept = true;
         return;
     }
     for (unsigned k = 0; k < n->edge_count; k++)
-        keep(d, argument(d, &n->edges[k]));
+        keep(d, inductor_argument(d, &n->edges[k]));
 }
 
 static void keep(struct inductor *d, uint32_t value)

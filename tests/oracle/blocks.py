@@ -122,13 +122,13 @@ def titan_micro(model, loss_fn, family, batch, seq, world, cp):
     return loss
 
 
-def steps_of(model, opt, steps, clip, micro):
+def steps_of(model, opt, steps, clip, micro, clip_by=torch.nn.utils.clip_grad_norm_):
     trainers.Steps(model, opt)
     for _ in range(steps):
         loss = micro()
         loss.backward()
         if clip:
-            torch.nn.utils.clip_grad_norm_([p for p in model.parameters() if p.requires_grad], 1.0)
+            clip_by([p for p in model.parameters() if p.requires_grad], 1.0)
         opt.step()
         opt.zero_grad(set_to_none=True)
 

@@ -587,3 +587,8 @@ def tune(*args, **words):
 def nanogpt(*args, **words):
     import blocks
     return blocks.nanogpt(*args, **words)
+
+
+def titan_experts(*args, **words):
+    import experts
+    return experts.titan_experts(*args, **words)

@@ -1,0 +1,100 @@
+"""torchtitan's train step of models with experts: its model, its parallelize function as it is (tensor and expert parallelism,
+checkpointing, compile, FSDP2), and a routing that is even, by a stand-in."""
+import torch
+
+import blocks
+import models
+import trainers
+
+# What a flavor of torchtitan says beside the sizes, by model_type. SRC: torchtitan models/{qwen3,llama4}/__init__.py.
+KINDS = {
+    "qwen3_moe": dict(package="qwen3", model="Qwen3Model", args="Qwen3ModelArgs", parallelize="parallelize_qwen3",
+                      experts=dict(num_shared_experts=0, score_func="softmax", route_norm=True, score_before_experts=False)),
+    "llama4_text": dict(package="llama4", model="Transformer", args="TransformerModelArgs", parallelize="parallelize_llama",
+                        experts={}),
+}
+
+
+class Even:
+    """Stand-in for the numbers of tokens that the device counts and the host reads: every GPU of the group gets as many."""
+
+    def __init__(self):
+        from torchtitan.distributed.expert_parallel import ExpertParallel
+        dispatch, here = ExpertParallel._token_dispatch, self
+        self.rows = self.ways = 0
+
+        def even(style, mod, inputs, mesh):
+            here.rows, here.ways = inputs[0].shape[0], mesh.size()
+            return dispatch(style, mod, inputs, mesh)
+
+        splits = property(lambda style: [here.rows // here.ways] * here.ways, lambda style, read: None)
+        ExpertParallel._token_dispatch = even
+        ExpertParallel.input_splits = ExpertParallel.output_splits = splits
+
+
+def package(family):
+    import importlib
+    kind = KINDS[models.WIDTHS[family]["model_type"]]
+    found = [importlib.import_module(f"torchtitan.models.{kind['package']}.{part}")
+             for part in ("model.args", "model.model", "infra.parallelize")]
+    return kind, [getattr(found[0], kind["args"]), getattr(found[1], kind["model"]), getattr(found[2], kind["parallelize"])]
+
+
+def sizes(family, layers, seq):
+    """The flavor's words in the family's widths."""
+    w = models.WIDTHS[family]
+    words = dict(dim=w["hidden_size"], n_layers=layers, n_heads=w["num_attention_heads"],
+                 n_kv_heads=w["num_key_value_heads"], vocab_size=w["vocab_size"], max_seq_len=seq)
+    if w["model_type"] == "qwen3_moe":
+        return dict(words, head_dim=w["head_dim"], hidden_dim=w["intermediate_size"], moe_enabled=True,
+                    moe_inter_dim=w["moe_intermediate_size"])
+    return dict(words, ffn_dim_multiplier=1.2, multiple_of=2048, interleave_moe_layer_step=w["interleave_moe_layer_step"])
+
+
+def made(family, layers, seq, make, args, kind):
+    from torchtitan.models.moe import MoEArgs
+    w = models.WIDTHS[family]
+    experts = MoEArgs(num_experts=w.get("num_experts") or w["num_local_experts"], top_k=w["num_experts_per_tok"],
+                      **kind["experts"])
+    blocks.without_cudnn()
+    with torch.device("cuda"):
+        model = make(args(moe_args=experts, **sizes(family, layers, seq)))
+    name = "rope_cache" if hasattr(model, "rope_cache") else "freqs_cis"
+    setattr(model, name, getattr(model, f"_precompute_{name}")().cuda())
+    return model
+
+
+def job(batch, seq, ways, tp, ep, etp, checkpoint, compile):
+    """torchtitan's configuration and its meshes."""
+    from torchtitan.config import JobConfig
+    from torchtitan.distributed import ParallelDims
+    config = JobConfig()
+    config.training.seq_len, config.training.local_batch_size = seq, batch
+    config.activation_checkpoint.mode = {"": "none", "full": "full"}.get(checkpoint, "selective")
+    config.activation_checkpoint.selective_ac_option = str(checkpoint or "op")
+    config.compile.enable = bool(compile)
+    return config, ParallelDims(dp_replicate=1, dp_shard=ways, cp=1, tp=tp, pp=1, ep=ep, etp=etp, world_size=ways * tp)
+
+
+def titan_experts(family, layers, batch, seq, world=8, ep=1, tp=1, etp=1, checkpoint="", compile=False, loss="eager",
+                  optimizer="fused", clip=0, steps=2):
+    """world GPUs divide the data, tp times as many in all."""
+    import functools
+    from torchtitan.components.loss import cross_entropy_loss
+    from torchtitan.distributed.utils import clip_grad_norm_
+    import lonely
+    lonely.join(0, world * tp)
+    from torch.testing._internal.distributed import fake_pg  # noqa: F401  (the backend of meshes of one)
+    Even()
+    kind, (args, make, parallelize) = package(family)
+    model = made(family, layers, seq, make, args, kind)
+    config, dims = job(batch, seq, world, tp, ep, etp, checkpoint, compile)
+    dims.build_mesh()
+    parallelize(model, dims, config)
+    if tp > 1:
+        from torch.distributed.tensor.parallel import loss_parallel
+        loss_parallel().__enter__()
+    loss_fn = torch.compile(cross_entropy_loss) if loss == "compiled" else cross_entropy_loss
+    opt = trainers.optimizer_of(model, optimizer)
+    blocks.steps_of(model, opt, steps, clip, lambda: blocks.titan_micro(model, loss_fn, family, batch, seq, world, 0),
+                    functools.partial(clip_grad_norm_, foreach=True, ep_enabled=ep > 1))

@@ -39,6 +39,15 @@ static const struct {
     {"reasoning", QUANTIZATION_NONE},
     {"sft", QUANTIZATION_NONE},
     {"thinking", QUANTIZATION_NONE},
+    {"pt", QUANTIZATION_NONE},
+    {"bf16", QUANTIZATION_NONE},
+    {"2410", QUANTIZATION_NONE},  // months of Mistral AI's
+    {"2501", QUANTIZATION_NONE},
+    {"2503", QUANTIZATION_NONE},
+    {"2505", QUANTIZATION_NONE},
+    {"2506", QUANTIZATION_NONE},
+    {"2509", QUANTIZATION_NONE},
+    {"2512", QUANTIZATION_NONE},
 #endif
 };
 

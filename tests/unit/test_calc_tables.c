@@ -173,6 +173,21 @@ static const struct known {
     {"cwm-32b", 32581097472},
     {"phi-4-mini", 3836021760},
     {"stablelm-3b", 2795443200},
+    {"gemma-3-270m", 268098176},
+    {"gemma-3-4b", 4300079472},
+    {"medgemma-27b-text", 27009002240},
+    // Qwen3.5: keras-hub's counts without the part for images, which its sizes give: 100,592,896 of
+    // 852,985,920, 331,416,576 of 2,213,241,664, 333,514,240 of 4,539,265,536, 456,010,480 of
+    // 9,409,813,744 and 460,730,096 of 27,356,728,560
+    {"qwen3.5-0.8b", 752393024},
+    {"qwen3.5-2b", 1881825088},
+    {"qwen3.5-4b", 4205751296},
+    {"qwen3.5-9b", 8953803264},
+    {"qwen3.5-27b", 26895998464},
+    {"qwen3-coder-480b-a35b", 480154875392},
+    {"qwen3-vl-2b", 2127532032},
+    {"qwen3-vl-8b", 8767123696},
+    {"mistral-small-24b", 23572403200},
 };
 
 static void test_presets_have_the_published_counts(void **state)
@@ -216,6 +231,17 @@ static const struct id {
     {"Qwen/Qwen2.5-7B-Instruct-GPTQ-Int4", "qwen2.5-7b", QUANTIZATION_GPTQ},
     {"Qwen/Qwen2.5-7B-Instruct-GPTQ-Int8", "qwen2.5-7b", QUANTIZATION_GPTQ_INT8},
     {"Qwen/Qwen3-30B-A3B-Instruct-2507-FP8", "qwen3-30b-a3b", QUANTIZATION_FP8},
+    {"google/gemma-3-4b-pt", "gemma-3-4b", QUANTIZATION_NONE},
+    {"google/medgemma-1.5-4b-it", "gemma-3-4b", QUANTIZATION_NONE},
+    {"unsloth/gemma-3-270m-it-unsloth-bnb-4bit", "gemma-3-270m", QUANTIZATION_NF4_DOUBLE},
+    {"unsloth/gpt-oss-20b-BF16", "gpt-oss-20b", QUANTIZATION_NONE},
+    {"Qwen/Qwen3.5-4B-Base", "qwen3.5-4b", QUANTIZATION_NONE},
+    {"Qwen/Qwen3.6-27B-FP8", "qwen3.5-27b", QUANTIZATION_FP8},
+    {"Qwen/Qwen3-VL-8B-Thinking", "qwen3-vl-8b", QUANTIZATION_NONE},
+    {"mistralai/Mistral-Small-24B-Instruct-2501", "mistral-small-24b", QUANTIZATION_NONE},
+    {"mistralai/Magistral-Small-2506", "mistral-small-24b", QUANTIZATION_NONE},
+    {"mistralai/Magistral-Small-2509", "mistral-small-3.1-24b", QUANTIZATION_NONE},
+    {"mistralai/Ministral-3-8B-Reasoning-2512", "ministral-3-8b", QUANTIZATION_NONE},
     {"Qwen/Qwen2.5-8B", NULL, QUANTIZATION_NONE},
     {"mistralai/Mistral-7B-v0.4", NULL, QUANTIZATION_NONE},
     {"awq", NULL, QUANTIZATION_NONE},
@@ -253,6 +279,37 @@ static void test_presets_are_set_by_ids(void **state)
     close_vram(v, &h);
 }
 
+// Each name of preset_ids.def is its preset's, which is there and another one's name.
+static void test_names_of_the_same_sizes(void **state)
+{
+    (void)state;
+    static const struct id NAMES[] = {
+#define SAME_SIZES(name, preset) {name, preset, QUANTIZATION_NONE},
+#include "calc/model/preset_ids.def"
+#undef SAME_SIZES
+    };
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+        uint8_t stored;
+        const struct vram_preset *p = preset_of_id(span_of(NAMES[i].id), &stored);
+        if (!p || strcmp(p->name, NAMES[i].preset) != 0)
+            fail_msg("%s: %s", NAMES[i].id, p ? p->name : "no preset");
+        for (size_t j = 0; j < i; j++)
+            if (!strcmp(NAMES[i].id, NAMES[j].id))
+                fail_msg("%s is there twice", NAMES[i].id);
+    }
+}
+
+// With adapters and without training: it runs, or a sentence says what its family has not.
+static void run_otherwise(vram *v, const char *preset, const char *key, const char *value)
+{
+    vram_clear(v);
+    assert_int_equal(vram_set(v, "preset", preset), VRAM_OK);
+    assert_int_equal(vram_set(v, key, value), VRAM_OK);
+    const struct vram_message *m = vram_error(v);
+    if (vram_run(v) != VRAM_OK && (!m->text[0] || !strcmp(m->id, "played_wrongly")))
+        fail_msg("preset=%s %s=%s: '%s'", preset, key, value, m->text);
+}
+
 static void test_every_preset_runs(void **state)
 {
     (void)state;
@@ -264,6 +321,9 @@ static void test_every_preset_runs(void **state)
         assert_int_equal(strncmp(p->source, "https://", 8), 0);
         if (vram_set(v, "preset", p->name) != VRAM_OK || vram_run(v) != VRAM_OK)
             fail_msg("%s: %s", p->name, vram_error(v)->text);
+        run_otherwise(v, p->name, "lora_rank", "16");
+        run_otherwise(v, p->name, "task", "inference");
+        vram_clear(v);
     }
     printf("%zu presets\n", n);
     assert_int_equal(vram_set(v, "preset", "gpt3"), VRAM_EPRESET);
@@ -345,6 +405,7 @@ int main(void)
         cmocka_unit_test(test_presets_have_the_published_counts),
         cmocka_unit_test(test_ids_name_presets),
         cmocka_unit_test(test_presets_are_set_by_ids),
+        cmocka_unit_test(test_names_of_the_same_sizes),
         cmocka_unit_test(test_every_preset_runs),
         cmocka_unit_test(test_no_choice_is_a_fault),
         cmocka_unit_test(test_presets_replace_the_model),

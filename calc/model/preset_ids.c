@@ -39,6 +39,7 @@ static const struct {
     {"reasoning", QUANTIZATION_NONE},
     {"sft", QUANTIZATION_NONE},
     {"thinking", QUANTIZATION_NONE},
+    {"think", QUANTIZATION_NONE},
     {"pt", QUANTIZATION_NONE},
     {"bf16", QUANTIZATION_NONE},
     {"2410", QUANTIZATION_NONE},  // months of Mistral AI's

@@ -188,6 +188,14 @@ static const struct known {
     {"qwen3-vl-2b", 2127532032},
     {"qwen3-vl-8b", 8767123696},
     {"mistral-small-24b", 23572403200},
+    {"granite-3.1-2b", 2533531648},
+    {"qwen1.5-1.8b", 1836828672},
+    {"qwen1.5-7b", 7721324544},
+    {"qwen2-72b", 72706203648},
+    {"deepseek-r1-distill-qwen-1.5b", 1777088000},
+    {"deepseek-coder-1.3b", 1346471936},
+    {"starcoder2-7b", 7173923840},
+    {"starcoder2-15b", 15957889024},
 };
 
 static void test_presets_have_the_published_counts(void **state)
@@ -242,6 +250,10 @@ static const struct id {
     {"mistralai/Magistral-Small-2506", "mistral-small-24b", QUANTIZATION_NONE},
     {"mistralai/Magistral-Small-2509", "mistral-small-3.1-24b", QUANTIZATION_NONE},
     {"mistralai/Ministral-3-8B-Reasoning-2512", "ministral-3-8b", QUANTIZATION_NONE},
+    {"01-ai/Yi-1.5-9B-Chat", "yi-9b", QUANTIZATION_NONE},
+    {"allenai/Olmo-3-7B-Think-SFT", "olmo-3-7b", QUANTIZATION_NONE},
+    {"allenai/Olmo-3.1-32B-Instruct", "olmo-3-32b", QUANTIZATION_NONE},
+    {"Qwen/Qwen2-72B-Instruct-GPTQ-Int8", "qwen2-72b", QUANTIZATION_GPTQ_INT8},
     {"Qwen/Qwen2.5-8B", NULL, QUANTIZATION_NONE},
     {"mistralai/Mistral-7B-v0.4", NULL, QUANTIZATION_NONE},
     {"awq", NULL, QUANTIZATION_NONE},

@@ -266,7 +266,7 @@ static void conclude_targets(struct parse *p)
     struct vram *v = p->v;
     const struct vram_pair *trl = pair_find(p, "use_peft");
     bool call = pair_find(p, "lora_config.r") && is_marked(p, "_LoraConfig"),
-         peft = call || (trl && value_is_true(span_of(trl->value)));
+         peft = call || pair_find(p, "peft_type") || (trl && value_is_true(span_of(trl->value)));
     const char *family = vram_field_at(FIELD_family)->values[v->config.family];
     if (!peft || !v->config.lora_rank || v->config.adapter == ADAPTER_IA3 ||
         v->places[FIELD_lora_targets].line || is_there(p, "lora_config.target_modules") ||

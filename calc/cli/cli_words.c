@@ -41,8 +41,9 @@ int cli_set_pair(const struct cli_run *r, const struct cli_word *pair)
 // "auto" there is what the words say where no trainer's file does.
 int cli_set_early(const struct cli_run *r, bool (*skip)(const struct cli_word *))
 {
-    static const char *const keys[] = {"framework_version",           "n_gpu", "batch_size",
-                                       "gradient_accumulation_steps", "dtype", "parallel"};
+    static const char *const keys[] = {
+        "framework_version",           "transformers", "n_gpu", "batch_size", "dtype",
+        "gradient_accumulation_steps", "parallel"};
     int rc = CLI_OK;
     for (size_t i = 0; i < r->line->pair_count && rc == CLI_OK; i++) {
         const struct cli_word *pair = &r->line->pairs[i];

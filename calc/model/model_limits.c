@@ -1,8 +1,9 @@
-// Owns the limits of optimizers, lists of lengths, context parallelism and what waits in the host's
-// memory.
+// Owns the limits of optimizers, lists of lengths, context parallelism, what waits in the host's
+// memory, and sizes.
 
 #include "calc/model/model_limits.h"
 
+#include "calc/base/size.h"
 #include "calc/model/framework.h"
 #include "calc/model/scheme.h"
 
@@ -55,6 +56,17 @@ int model_check_context(const struct vram_config *c, struct message *e)
         return err_set(e, MESSAGE_context_divides, NO_POS, ABOUT("context_parallel", "seq_len"),
                        ARGS(VALUE(c, context_parallel), VALUE(c, seq_len)));
     return model_check_limits(limits, sizeof limits / sizeof *limits, e);
+}
+
+int model_check_counted(const struct model *m, struct message *e)
+{
+    if (m->c.lora_rank && m->c.task == TASK_TRAIN && !m->trained_params)
+        return err_set(e, MESSAGE_targets_without_layer, NO_POS,
+                       ABOUT("lora_targets", "modules_to_save"), NO_ARGS);
+    if (!size_ok(m->params) || !size_ok(m->tokens) || m->params > SIZE_LIMIT / 64 ||
+        !size_ok(m->buffer_bytes))
+        return err_set(e, MESSAGE_model_too_large, NO_POS, NO_FIELD, NO_ARGS);
+    return VRAM_OK;
 }
 
 #ifndef __wasm__

@@ -22,6 +22,7 @@ int model_check_optimizer(const struct vram_config *c, struct message *e);
 int model_check_lengths(const struct vram_config *c, struct message *e);
 int model_check_context(const struct vram_config *c, struct message *e);
 int model_check_offload(const struct vram_config *c, struct message *e);
+int model_check_counted(const struct model *m, struct message *e);    // behind model_count
 int model_check_ema(const struct vram_config *c, struct message *e);  // none in the page
 
 #endif

@@ -487,11 +487,5 @@ int model_make(struct model *m, const struct vram_config *c, struct message *e)
         return rc;
     m->tokens = size_mul(m->c.batch_size, m->c.seq_len / m->c.context_parallel);
     model_count(m);
-    if (m->c.lora_rank && m->c.task == TASK_TRAIN && !m->trained_params)
-        return err_set(e, MESSAGE_targets_without_layer, NO_POS,
-                       ABOUT("lora_targets", "modules_to_save"), NO_ARGS);
-    if (!size_ok(m->params) || !size_ok(m->tokens) || m->params > SIZE_LIMIT / 64 ||
-        !size_ok(m->buffer_bytes))
-        return err_set(e, MESSAGE_model_too_large, NO_POS, NO_FIELD, NO_ARGS);
-    return VRAM_OK;
+    return model_check_counted(m, e);
 }

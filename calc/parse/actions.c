@@ -176,21 +176,18 @@ static bool is_quantized(const struct parse *p)
 // that key is not there.
 static int on_rank(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
 {
-    char key[32];
     size_t n = span_find(span_of(map), "?");
     (void)as;
-    mem_copy(key, map, n);
-    key[n] = 0;
-    const struct vram_pair *kind = pair_find(p, key);
+    const struct vram_pair *kind = pair_among(p, (struct span){map, n});
     struct span value = kind ? span_of(kind->value) : (struct span){"", 0};
     bool adapter =
         kind ? !value_is_false(value) && !span_is(value, "full") : map[n] == '?' || is_quantized(p);
     bool said = pair_find(p, "use_lora") || pair_find(p, "lora_enable") ||
                 pair_find(p, "use_peft_lora") || span_is(e->value, "0");
-    if (MODEL_IS_WHOLE && !kind && !adapter && !said && span_is(span_of(key), "use_peft"))
+    if (MODEL_IS_WHOLE && !kind && !adapter && !said && text_equal(map, n, "use_peft"))
         parse_warn(p, MESSAGE_rank_unused, e->value_pos,
                    ARGS(arg_part("key", e->key.at, e->key.len),
-                        arg_part("value", e->value.at, e->value.len), arg_text("with", key)));
+                        arg_part("value", e->value.at, e->value.len), arg_text("with", map)));
     return adapter ? set(p, e, "lora_rank", e->value) : VRAM_OK;
 }
 
@@ -243,6 +240,8 @@ static int on_finetuning(struct parse *p, const char *map, const struct entry *e
                value = arg_part("value", e->value.at, e->value.len);
     (void)map;
     (void)as;
+    if (pair_among(p, span_of(map)) && !pair_find(p, "tuner_type") && span_is(e->key, "tuner_type"))
+        return VRAM_OK;  // swift's default, of its older names, too
     if (span_is(e->value, "full"))
         p->v->facts.trained = p->v->facts.trained ? p->v->facts.trained : 2;
     else if (!span_is(e->value, "lora"))
@@ -314,15 +313,17 @@ static int on_plugins(struct parse *p, const char *map, const struct entry *e, s
     return VRAM_OK;
 }
 
-// FSDP's settings go by accelerate's names, with and without fsdp_ before them.
+// FSDP's settings go by accelerate's names, with and without fsdp_ before them. Where axolotl's
+// list of its options is not there, they are the sign of it. SRC: axolotl 0.19
+// utils/schemas/config.py (is_fsdp = data.get("fsdp_config") is not None).
 static int on_fsdp(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
 {
     static const char path[] = "fsdp_config.fsdp_";
     size_t before = sizeof path - 1;
     struct span name = span_skip(e->key, span_find(e->key, ".") + 1);
     name = name.len ? name : e->key;
-    (void)p;
-    (void)map;
+    if (*map && !pair_find(p, map))
+        facts_set(&p->v->facts, FACT_engine, "fsdp", 4);
     if (span_starts(name, "fsdp_"))
         name = span_skip(name, 5);
     if (before + name.len >= sizeof as->key)

@@ -26,6 +26,16 @@ static void note(struct parse *p, message_id id)
 
 // ---- what divides the work -------------------------------------------------------------------
 
+// SRC: transformers 5.10 training_args.py, _process_fsdp_args (version 2, before it 1); accelerate
+// utils/launch.py, FSDP_VERSION.
+static uint64_t fsdp_version(const struct parse *p)
+{
+    enum { BY_TRAINER = 1, SECOND = 5010 };
+    const struct facts *f = &p->v->facts;
+    bool second = f->fsdp_by == BY_TRAINER && p->v->config.transformers >= SECOND;
+    return f->fsdp_version ? f->fsdp_version : second ? 2 : 1;
+}
+
 static uint64_t fsdp_of(struct parse *p)
 {
     const struct facts *f = &p->v->facts;
@@ -33,7 +43,7 @@ static uint64_t fsdp_of(struct parse *p)
         return PARALLEL_DDP;
     p->v->config.reshard_after_forward =
         f->sharding == SHARDING_GRADIENTS ? RESHARD_NO : RESHARD_YES;
-    return f->fsdp_version == 2 ? PARALLEL_FSDP : PARALLEL_FSDP1;
+    return fsdp_version(p) == 2 ? PARALLEL_FSDP : PARALLEL_FSDP1;
 }
 
 // Of the processes that a launcher starts those that share a layer, a sequence or the layers are

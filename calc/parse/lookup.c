@@ -28,3 +28,18 @@ const struct vram_pair *pair_find(const struct parse *p, const char *key)
             found = &p->pairs[i];
     return found;
 }
+
+const struct vram_pair *pair_among(const struct parse *p, struct span keys)
+{
+    const struct vram_pair *found = NULL;
+    char key[64];
+    while (!found && keys.len > 0) {
+        size_t n = span_find(keys, " ");
+        n = n < sizeof key - 1 ? n : sizeof key - 1;
+        mem_copy(key, keys.at, n);
+        key[n] = 0;
+        found = pair_find(p, key);
+        keys = span_skip(keys, n + 1);
+    }
+    return found;
+}

@@ -117,7 +117,8 @@ bool oom_shape_find(const struct vram_config *c, uint64_t bytes, struct vram_sha
 // Pythia 6.9B, Phi-3, Falcon, Phi-2, OLMo 2, Granite, GPT-BigCode, GLM-4, gpt-oss, DeepSeek-V3,
 // Moonlight, Seed-OSS, Gemma 3 with images, Code Llama, Phi-4 mini, OPT, BLOOM, DeepSeek-V2, ERNIE
 // 4.5, Hunyuan, Arcee, Helium, Llama 4, GPT-J, Qwen3.5, Solar Open, IQuest-Coder,
-// InternLM 3, Jais 2, RoBERTa, XLM-RoBERTa, DistilBERT, CodeQwen, DeepSeek Coder, OLMo 3.
+// InternLM 3, Jais 2, RoBERTa, XLM-RoBERTa, DistilBERT, CodeQwen, DeepSeek Coder, OLMo 3,
+// Granite 3.3.
 static const uint64_t VOCABS[] = {
     50304,  50257,  128256, 32000,  151936, 152064, 32768,  256000, 262144, 49152,
     100277, 200019, 30522,  50432,  65536,  131072, 64000,  50688,  32064,  65024,
@@ -125,7 +126,7 @@ static const uint64_t VOCABS[] = {
     32016,  200064, 50272,  250880, 102400, 103424, 120818, 128004, 48000,  202048,
 #ifndef __wasm__
     262400, 128167, 50400,  248320, 196608, 154880, 76800,  128512, 150272, 50265,
-    250002, 119547, 92416,  32256,  100278,
+    250002, 119547, 92416,  32256,  100278, 28996,  49159,
 #endif
 };
 static const uint64_t LENGTHS[] = {1024, 2048, 512, 4096, 256, 8192, 128, 16384, 32768};

@@ -196,6 +196,17 @@ static const struct known {
     {"deepseek-coder-1.3b", 1346471936},
     {"starcoder2-7b", 7173923840},
     {"starcoder2-15b", 15957889024},
+    {"glm-4-32b-0414", 32566081536},
+    {"exaone-4.0-1.2b", 1279391488},
+    {"exaone-4.0-32b", 32003216384},
+    {"granite-3.1-8b", 8170848256},
+    {"granite-3.3-8b", 8170864640},
+    {"hf-distilgpt2", 81912576},
+    {"phi-3-medium", 13960238080},
+    {"qwen2-vl-2b", 2208985600},
+    {"qwen2-vl-7b", 8291375616},
+    {"qwen2.5-vl-32b", 33452718336},
+    {"qwen2.5-vl-72b", 73410777344},
 };
 
 static void test_presets_have_the_published_counts(void **state)

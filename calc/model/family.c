@@ -21,6 +21,11 @@ uint64_t family_features(const struct vram_config *c)
 {
     uint64_t has = family_has(c) | framework_of(c)->features;
     uint64_t parallel = HAS_PARALLEL_RESIDUAL | HAS_NORM_BIASES;
+#ifndef __wasm__
+    if ((has & HAS_EVERY_TOKEN) && framework_goes(c, BY_PERMUTED_EXPERTS))
+        has &= ~(HAS_EVERY_TOKEN | HAS_HELD_NORM | HAS_FOURTH_PLAIN | HAS_COMPLEX_ROTARY |
+                 HAS_NEW_CODE);
+#endif
     if ((has & parallel) == parallel && c->parallel_norms == 1)
         has |= HAS_SHARED_NORM;
     return framework_goes(c, BY_ONE_LAYER) ? has & ~HAS_PICKED_KEYS : has;
@@ -77,6 +82,18 @@ static unsigned family_whole_runs(const struct vram_config *c)
                              (c->task == TASK_INFERENCE && c->transformers < 5015) * UNPACKED);
 }
 
+// Families that torchtitan has in a form of its own.
+static bool family_is_torchtitans(const struct vram_config *c)
+{
+#ifndef __wasm__
+    return framework_goes(c, BY_PERMUTED_EXPERTS) &&
+           (c->family == FAMILY_LLAMA4 || c->family == FAMILY_LLAMA4_BARE);
+#else
+    (void)c;
+    return false;
+#endif
+}
+
 // What of family_limits.def a run is. mode=reference goes by no version's code.
 static unsigned family_runs(const struct vram_config *c)
 {
@@ -88,7 +105,7 @@ static unsigned family_runs(const struct vram_config *c)
            (c->lora_rank && vectors) * VECTORS | (c->quantization > 0) * QUANTIZED |
            (c->kernels > 0) * KERNELS | config_fuses_head(c) * FUSED |
            (loss > CROSS_ENTROPY_UPCAST) * LOSSES | (c->tensor_parallel > 1) * DIVIDED |
-           !framework_goes(c, BY_TRANSFORMERS) * OTHERS |
+           (!framework_goes(c, BY_TRANSFORMERS) && !family_is_torchtitans(c)) * OTHERS |
            (c->transformers < 5000 || c->torch < 2009 || c->mode == MODE_REFERENCE) * OLD;
 }
 

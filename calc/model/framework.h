@@ -28,7 +28,8 @@ enum framework_habit {
     BY_CHECKPOINTS_AROUND = 1 << 12,  // torch.utils.checkpoint is around what is compiled
     BY_ONE_LAYER = 1 << 14,           // one class of layers for every family
     BY_WIDE_GENERATION = 1 << 15,     // autocast generates over weights in float32
-    BY_DTENSOR = 1 << 16              // tensor_parallel divides by DTensor, and so the loss
+    BY_DTENSOR = 1 << 16,             // tensor_parallel divides by DTensor, and so the loss
+    BY_PERMUTED_EXPERTS = 1 << 17     // rows are permuted by expert; experts can be divided
 };
 
 struct framework {

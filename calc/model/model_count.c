@@ -4,6 +4,7 @@
 #include "calc/model/model_count.h"
 
 #include "calc/base/size.h"
+#include "calc/model/experts.h"
 #include "calc/model/framework.h"
 #include "calc/model/layout.h"
 #include "calc/model/precision.h"
@@ -74,6 +75,21 @@ static uint64_t model_rotations(const struct model *m)
 }
 #endif
 
+#ifndef __wasm__
+// torchtitan's experts have a bias and a count of tokens each; where they are divided, a layer
+// keeps the places of its rows to the next step. SRC: torchtitan models/moe/moe.py, MoE
+// (expert_bias, tokens_per_expert); distributed/expert_parallel.py, ExpertParallel
+// (permuted_indices).
+static uint64_t model_balances(const struct model *m)
+{
+    uint64_t layers = m->c.n_layer - model_dense_count(m);
+    if (!model_permutes_experts(m))
+        return 0;
+    uint64_t places = m->c.expert_parallel > 1 ? model_permuted_rows(m) : 0;
+    return size_mul3(4, layers, size_add(2 * m->c.n_expert, places));
+}
+#endif
+
 void model_count(struct model *m)
 {
     struct layout l;
@@ -99,7 +115,7 @@ void model_count(struct model *m)
         m->buffer_bytes = size_mul3(m->c.n_layer, m->c.block_size, m->c.block_size);
     if (m->c.family == FAMILY_GPTJ || m->c.family == FAMILY_CODEGEN)  // sines and cosines
         m->buffer_bytes = size_mul3(4 * m->c.n_layer, m->c.block_size, model_rotated(m));
-    m->buffer_bytes = size_add(m->buffer_bytes, model_rotations(m));
+    m->buffer_bytes = size_add(m->buffer_bytes, size_add(model_rotations(m), model_balances(m)));
 #endif
     if (m->features & HAS_ENCODER)
         m->buffer_bytes =  // position_ids and token_type_ids

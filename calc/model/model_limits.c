@@ -70,7 +70,27 @@ int model_check_counted(const struct model *m, struct message *e)
 }
 
 #ifndef __wasm__
-int model_check_ema(const struct vram_config *c, struct message *e)
+// SRC: torchtitan distributed/parallel_dims.py (efsdp), models/llama4/infra/parallelize.py.
+static int model_check_divided_experts(const struct vram_config *c, struct message *e)
+{
+    uint64_t ways = c->expert_parallel;
+    bool family = c->family == FAMILY_QWEN3_MOE || c->family == FAMILY_LLAMA4 ||
+                  c->family == FAMILY_LLAMA4_BARE;
+    bool whole = c->tensor_parallel == 1 && c->context_parallel == 1 && c->pipeline_parallel == 1;
+    bool here = family && whole && c->task == TASK_TRAIN && c->n_expert && !c->lora_rank &&
+                framework_goes(c, BY_PERMUTED_EXPERTS) && c->parallel == PARALLEL_FSDP &&
+                !c->compile && !c->offload_params && c->reshard_after_forward != RESHARD_NO;
+    const struct model_limit limits[] = {
+        {ways > 1 && !here, MESSAGE_expert_parallel_here, {"expert_parallel"}},
+    };
+    if (here && ways > 1 && (c->n_gpu % ways != 0 || c->n_expert % ways != 0))
+        return err_set(e, MESSAGE_expert_parallel_divides, NO_POS,
+                       ABOUT("expert_parallel", "n_gpu", "n_expert"),
+                       ARGS(VALUE(c, expert_parallel), VALUE(c, n_gpu), VALUE(c, n_expert)));
+    return model_check_limits(limits, sizeof limits / sizeof *limits, e);
+}
+
+static int model_check_ema(const struct vram_config *c, struct message *e)
 {
     bool whole = c->parallel <= PARALLEL_DDP && c->tensor_parallel == 1 &&
                  c->pipeline_parallel == 1 && c->context_parallel == 1;
@@ -79,6 +99,12 @@ int model_check_ema(const struct vram_config *c, struct message *e)
         {c->ema && !(whole && plain), MESSAGE_ema_here, {"ema"}},
     };
     return model_check_limits(limits, sizeof limits / sizeof *limits, e);
+}
+
+int model_check_whole(const struct vram_config *c, struct message *e)
+{
+    int rc = model_check_divided_experts(c, e);
+    return rc == VRAM_OK ? model_check_ema(c, e) : rc;
 }
 #endif
 

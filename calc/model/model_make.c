@@ -474,7 +474,7 @@ int model_make(struct model *m, const struct vram_config *c, struct message *e)
         rc = model_check_compile(&m->c, e);
 #ifndef __wasm__
     if (rc == VRAM_OK)
-        rc = model_check_ema(&m->c, e);
+        rc = model_check_whole(&m->c, e);
     if (rc == VRAM_OK)
         rc = preference_check(&m->c, e);
     if (preference_is(&m->c) ||

@@ -3,6 +3,7 @@
 #include "calc/model/shape.h"
 
 #include "calc/base/size.h"
+#include "calc/model/experts.h"
 #include "calc/model/framework.h"
 #include "calc/model/scheme.h"
 
@@ -99,6 +100,41 @@ static void dims_gemma(struct dims *d, const struct model *m)
 }
 #endif
 
+#ifndef __wasm__
+// Rows of the experts that this GPU has; FSDP2's parts of their weights.
+static void dims_permuted(struct dims *d, const struct model *m)
+{
+    d->EH = d->E / m->c.expert_parallel;
+    d->rows = model_permuted_rows(m);
+    d->joined = 3;
+    d->expert_share = model_expert_share(m, size_mul3(d->EH, d->C, d->X));
+    d->expert_whole = size_mul(d->expert_share, d->expert_parts);  // each as long as the first
+}
+
+static void dims_experts(struct dims *d, const struct model *m)
+{
+    d->EH = d->E;
+    d->rows = size_mul(d->N, d->A);
+    d->joined = 2;
+    d->expert_parts = model_expert_parts(m);
+    d->expert_whole = size_mul3(d->E, d->C, d->X);
+    d->router_share = model_router_share(m, size_mul(d->E, d->C));
+    d->expert_share = model_expert_share(m, d->expert_whole);
+    if (model_permutes_experts(m))
+        dims_permuted(d, m);
+}
+
+uint64_t dims_share_of(const struct dims *d, unsigned shape, uint64_t elements)
+{
+    if (shape == SHAPE_W_EXPERTS)
+        return d->expert_share;
+    if (shape == SHAPE_W_ROUTER)
+        return d->router_share;
+    uint64_t parts = shape == SHAPE_W_EXPERTS2 ? d->expert_parts : d->parts;
+    return (elements + parts - 1) / parts;
+}
+#endif
+
 void dims_make(struct dims *d, const struct model *m)
 {
     const struct vram_config *c = &m->c;
@@ -134,6 +170,9 @@ void dims_make(struct dims *d, const struct model *m)
 #endif
     d->A = c->n_expert_active;
     d->runs = model_expert_runs(m);
+#ifndef __wasm__
+    dims_experts(d, m);
+#endif
     d->r = c->lora_rank;
     d->tower = c->tower_params;
     d->parts_adapted = model_adapted_parts(c);

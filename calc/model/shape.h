@@ -73,10 +73,29 @@ struct dims {
     bool norm_of_share;
     uint64_t cp;     // GPUs that share a sequence
     uint64_t parts;  // GPUs that a SHARE is divided among
+#ifndef __wasm__
+    uint64_t EH;            // experts that this GPU has
+    uint64_t rows;          // of the experts' products
+    uint64_t joined;        // matrices of the experts in one: gate and up, or all that are gathered
+    uint64_t expert_parts;  // GPUs that a SHARE of experts is divided among
+    uint64_t router_share;
+    uint64_t expert_share, expert_whole;  // of a matrix of all of them: a SHARE, and as gathered
+#endif
     struct scratch_card card;
 };
 
 void dims_make(struct dims *d, const struct model *m);
+
+// What a SHARE has of a shape's elements.
+#ifndef __wasm__
+uint64_t dims_share_of(const struct dims *d, unsigned shape, uint64_t elements);
+#else
+static inline uint64_t dims_share_of(const struct dims *d, unsigned shape, uint64_t elements)
+{
+    (void)shape;
+    return (elements + d->parts - 1) / d->parts;
+}
+#endif
 
 // Elements of every shape. VRAM_EOVERFLOW if one of them does not fit.
 int shape_fill(const struct dims *d, uint64_t elements[SHAPE_COUNT]);

@@ -6,6 +6,7 @@
 #include "calc/model/units.h"
 
 #include "calc/base/size.h"
+#include "calc/model/experts.h"
 #include "calc/model/names.h"
 #include "calc/model/quantization.h"
 
@@ -21,6 +22,12 @@ static uint64_t units_elements(const struct model *m, const struct layout_param 
     struct quantization_tensor stored[QUANTIZATION_TENSORS];
     if (units_apart(m) && (p->part == PART_A || p->part == PART_B || p->part == PART_VECTOR))
         return 0;
+#ifndef __wasm__
+    if (model_permutes_experts(m) && p->shape == SHAPE_W_ROUTER)
+        return model_router_share(m, elements[p->shape]) * m->c.n_gpu;
+    if (model_permutes_experts(m) && p->shape == SHAPE_W_EXPERTS)  // as they are gathered, or apart
+        return m->c.expert_parallel > 1 ? 0 : elements[SHAPE_W_EXPERTS2] / 3;
+#endif
     if (!quantization_of(m, p, block))
         return elements[p->shape];
     quantization_share(m, false, p, elements[p->shape], stored);

@@ -4,6 +4,7 @@
 
 #include "calc/base/size.h"
 #include "calc/base/text.h"
+#include "calc/model/experts.h"
 #include "calc/model/model_make.h"
 #include "calc/model/stage.h"
 #include "calc/model/units.h"
@@ -172,6 +173,9 @@ static struct vram_config engine_key(const struct model *m)
     k.eval_accumulation_steps = k.eval_accumulation_steps > 0;
     k.evaluation = k.optimizer = k.tower_params = k.reduce_bucket_size = 0;
     k.max_new_tokens = k.max_new_tokens > 1;
+#ifndef __wasm__
+    k.expert_parallel = (k.expert_parallel > 1) + (model_expert_parts(m) == 1);
+#endif
     k.n_gpu = k.n_gpu > 1;
     k.expandable_segments = k.max_split_size_mb = k.garbage_collection_threshold =
         k.roundup_power2_divisions = 0;

@@ -314,7 +314,7 @@ void reel_sizes_make(struct reel_sizes *s, const uint64_t elements[SHAPE_COUNT],
 {
     s->most = 0;
     for (unsigned i = 0; i < SHAPE_COUNT; i++) {
-        uint64_t whole = elements[i], share = (whole + d->parts - 1) / d->parts,
+        uint64_t whole = elements[i], share = dims_share_of(d, i, whole),
                  normed = d->norm_of_share ? share : whole;
         s->most = size_max(s->most, whole);
         if (MODEL_IS_WHOLE)

@@ -4,6 +4,7 @@
 #include "calc/replay/state.h"
 
 #include "calc/base/size.h"
+#include "calc/model/experts.h"
 #include "calc/model/precision.h"
 #include "calc/model/preference.h"
 #include "calc/model/quantization.h"
@@ -15,24 +16,38 @@ static uint64_t state_part(uint64_t bytes, uint64_t width, uint64_t parts)
     return (bytes / width + parts - 1) / parts * width;
 }
 
+// Experts may be divided among fewer GPUs than the others, and rows of a router unevenly.
+static uint64_t state_part_of(const struct model *m, const struct state_row *r, uint64_t bytes,
+                              uint64_t width)
+{
+#ifndef __wasm__
+    if (r->param->shape == SHAPE_W_EXPERTS)
+        return model_expert_share(m, bytes / width) * width;
+    if (r->param->shape == SHAPE_W_ROUTER)
+        return model_router_share(m, bytes / width) * width;
+#else
+    (void)r;
+#endif
+    return state_part(bytes, width, m->c.n_gpu);
+}
+
 // What a GPU keeps of a parameter under the data parallel scheme. Scalars stay whole.
 static void state_divide(const struct model *m, struct state_row *r, uint64_t width)
 {
-    uint64_t parts = m->c.n_gpu;
     if (scheme_divides_weights(&m->c))
-        r->weight = state_part(r->weight, width, parts);
+        r->weight = state_part_of(m, r, r->weight, width);
     if (scheme_divides_gradients(&m->c))
-        r->gradient = state_part(r->gradient, width, parts);
+        r->gradient = state_part_of(m, r, r->gradient, width);
     if (scheme_in_buckets(&m->c))
         r->gradient = 0;
     for (unsigned i = 0; i < r->state.kept_count && scheme_divides_state(&m->c); i++)
         if (r->state.kept[i].part != PART_STEP &&
             (r->state.kept[i].part != PART_WEIGHT_GRAD || scheme_divides_gradients(&m->c)))
-            r->state.kept[i].bytes = state_part(r->state.kept[i].bytes, 1, parts);
+            r->state.kept[i].bytes = state_part_of(m, r, r->state.kept[i].bytes, 1);
     if (scheme_divides_state(&m->c))
-        r->state.paged = state_part(r->state.paged, 1, parts);
+        r->state.paged = state_part_of(m, r, r->state.paged, 1);
     for (unsigned i = 0; i < r->state.temp_count && scheme_divides_state(&m->c); i++)
-        r->state.temps[i] = state_part(r->state.temps[i], 1, parts);
+        r->state.temps[i] = state_part_of(m, r, r->state.temps[i], 1);
 }
 
 // On the host: what the optimizer keeps, sums of gradients and, on one GPU without ZeRO, copies of

@@ -229,6 +229,10 @@ static void llama_rotate(struct graph *g, struct heads *h)
     }
     if (llama_is_plain(g))
         return;
+    if (MODEL_IS_WHOLE && framework_goes(&g->m->c, BY_COMPLEX_ANGLES) && !has(g, HAS_HEAD_NORM)) {
+        layer_rotary_complex(g, &h->q, &h->k);
+        return;
+    }
     if (heads_turn_in_part(g)) {
         layer_rotary_part(g, &h->q, &h->k);
         return;

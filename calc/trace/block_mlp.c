@@ -4,6 +4,7 @@
 
 #include "calc/trace/block_mlp.h"
 
+#include "calc/model/experts.h"
 #include "calc/trace/block_llama4.h"
 #include "calc/trace/layers.h"
 #include "calc/trace/layers_experts.h"
@@ -12,6 +13,7 @@
 #include "calc/trace/layers_llama.h"
 #include "calc/trace/layers_lora_fused.h"
 #include "calc/trace/layers_mixer.h"
+#include "calc/trace/layers_permuted.h"
 #include "calc/trace/layers_xielu.h"
 #include "calc/trace/linear.h"
 
@@ -100,6 +102,8 @@ static struct value mlp_experts(struct graph *g, struct value x)
     if (MODEL_IS_WHOLE && has(g, HAS_EVERY_TOKEN) && g->m->c.n_expert)
         return llama4_experts(g, x, shared);
 #ifndef __wasm__
+    if (model_permutes_experts(g->m))
+        return layer_experts_permuted(g, x, shared);
     if (g->m->c.family == FAMILY_PHIMOE && model_groups_experts(g->m)) {
         struct value noisy = mixer_input(g, x), out = layer_experts_grouped(g, noisy, shared);
         graph_drop(g, noisy);

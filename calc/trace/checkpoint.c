@@ -102,6 +102,14 @@ static void checkpoint_hold_given(struct graph *g, int32_t base)
 }
 #endif
 
+// torchtitan's blocks run again to their end. SRC: torchtitan config/job_config.py,
+// ActivationCheckpoint (early_stop).
+static bool checkpoint_runs_through(const struct graph *g)
+{
+    return MODEL_IS_WHOLE && framework_goes(&g->m->c, BY_COMPLEX_ANGLES) &&
+           g->m->c.checkpointing != CHECKPOINTING_SELECTIVE;
+}
+
 // The block once more, until the last tensor that a node wants is there (early stop: the exception
 // that ends it frees the variables of the block's functions).
 static void checkpoint_again(struct graph *g, int32_t number)
@@ -119,7 +127,8 @@ static void checkpoint_again(struct graph *g, int32_t number)
     x.storage = g->nodes[f.holder].saved[0];
     x.node = GRAPH_NO_NODE;
     graph_node(g, NODE_ACCUMULATE, &x, PART_SELF);
-    g->t->limit = g->t->allocations + f.stop;
+    if (!checkpoint_runs_through(g))
+        g->t->limit = g->t->allocations + f.stop;
     struct value out = checkpoint_block_run(g, x, number);
     g->t->limit = UINT32_MAX;
     graph_autocast_exit_layer(g);

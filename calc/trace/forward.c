@@ -26,10 +26,19 @@
 #include "calc/trace/parallel.h"
 #include "calc/trace/sequence.h"
 
+// torchtitan's count of layers is one more when it is looked at: of two the second. SRC: torchtitan
+// distributed/activation_checkpoint.py, _apply_layer_sac.
+static uint64_t forward_first_checkpointed(const struct graph *g)
+{
+    bool late = MODEL_IS_WHOLE && framework_goes(&g->m->c, BY_COMPLEX_ANGLES);
+    return late ? g->m->c.checkpoint_every - 1 : 0;
+}
+
 static bool forward_checkpoints(const struct graph *g)
 {
     uint64_t layer = graph_layer(g), kind = g->m->c.checkpointing;
-    bool every = kind == CHECKPOINTING_EVERY && layer % g->m->c.checkpoint_every == 0;
+    uint64_t first = forward_first_checkpointed(g), of = g->m->c.checkpoint_every;
+    bool every = kind == CHECKPOINTING_EVERY && layer % of == first % of;
     return g->grad && !graph_is_traced(g) &&
            (every || kind == CHECKPOINTING_BLOCK || kind == CHECKPOINTING_SELECTIVE);
 }

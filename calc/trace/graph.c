@@ -42,6 +42,15 @@ bool graph_grow(struct graph *g, void *ptr_to_ptr, size_t *cap, size_t need, siz
     return !g->failed;
 }
 
+static void graph_reset_ahead(struct graph *g)
+{
+    g->ahead = g->open = g->behind = g->root = g->reduced = g->bucket = TAPE_NONE;
+#ifndef __wasm__
+    g->sent = graph_none();
+    g->next = g->next_experts = g->own_experts = g->behind_experts = g->open_experts = TAPE_NONE;
+#endif
+}
+
 void graph_reset(struct graph *g, const struct model *m, struct tape *t, struct tape_stack stack)
 {
     size_t layers = tape_stack_layers(&stack);
@@ -91,7 +100,7 @@ void graph_reset(struct graph *g, const struct model *m, struct tape *t, struct 
 #endif
     g->around = g->gathered && m->c.parallel > PARALLEL_ZERO3 && m->c.use_reentrant &&
                 m->c.checkpointing && model_has_trait(m, TRAIT_CHECKPOINT_AROUND);
-    g->ahead = g->open = g->behind = g->root = g->reduced = g->bucket = TAPE_NONE;
+    graph_reset_ahead(g);
     mem_zero(g->stash, sizeof g->stash);
     tape_reset(t, stack);
     if (graph_grow(g, &g->params, &g->param_cap, params, sizeof *g->params))

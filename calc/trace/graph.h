@@ -211,6 +211,9 @@ struct graph {
     uint32_t routed;
     struct value streams[MODEL_STREAMS], stream_raw;  // variables of a model with several
     struct value layer_inputs, layer_input;           // of all layers, and of the one that runs
+    // gathered ahead, and the experts' weights in backward; angles of a block: parallel_experts.c
+    uint32_t next, next_experts, own_experts, behind_experts, open_experts, angles[2];
+    struct value sent;  // what experts send back
 #endif
     uint32_t masks[2];    // of attention, attention_sinks.c
     struct value shares;  // what attention returned beside its result
@@ -311,6 +314,9 @@ void graph_follow_product(struct graph *g, enum node_kind kind, struct value *ou
 
 // A node without a result of its own: a parameter's, in which its gradients are summed.
 int32_t graph_bare_node(struct graph *g, enum node_kind kind, uint8_t role);
+
+// A product's gradient is seen through a view.
+void graph_mark_view(struct graph *g, uint32_t gradient);
 
 // What the node that runs has saved goes before it returns.
 void graph_saved_go(struct graph *g);

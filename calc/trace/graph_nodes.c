@@ -128,3 +128,10 @@ void graph_follow_product(struct graph *g, enum node_kind kind, struct value *ou
     graph_edge(g, n, a);
     graph_edge(g, n, b);
 }
+
+// The input's of two dimensions is seen as three, the weight's transposed.
+void graph_mark_view(struct graph *g, uint32_t gradient)
+{
+    if (graph_ok(g) && gradient != TAPE_NONE)
+        g->t->storages[gradient].view = graph_has(g, TRAIT_GRADIENT_VIEWS);
+}

@@ -193,8 +193,8 @@ static struct value grouped_bias(struct graph *g, uint16_t number, uint32_t rows
 }
 
 // No operation of autocast's list: in the input's format. offsets: where each expert's rows end.
-static struct value grouped_mm(struct graph *g, struct value x, uint16_t number, uint32_t offsets,
-                               uint8_t shape)
+GROUPED_APART struct value layer_grouped_mm(struct graph *g, struct value x, uint16_t number,
+                                            uint32_t offsets, uint8_t shape)
 {
     struct value w = graph_param(g, false, number);
     struct value out = graph_make(g, OP_GROUPED_MM, w.role, PART_OUTPUT, x.dtype, shape);
@@ -270,7 +270,7 @@ static struct value grouped_products(struct graph *g, struct value rows, uint32_
     bool biases = g->m->features & HAS_SINKS;
     if (biases)
         *bias = grouped_bias(g, P_EXPERTS_UP_BIAS, sorted, SHAPE_ROUTED_FF2);
-    struct value both = grouped_mm(g, rows, P_EXPERTS_UP, offsets, SHAPE_ROUTED_FF2);
+    struct value both = layer_grouped_mm(g, rows, P_EXPERTS_UP, offsets, SHAPE_ROUTED_FF2);
     if (biases)
         both = layer_add_into(g, both, *bias);
     struct value product = biases ? grouped_limited(g, both) : grouped_gated(g, both);
@@ -280,7 +280,7 @@ static struct value grouped_products(struct graph *g, struct value rows, uint32_
         graph_drop(g, *bias);
         *bias = next;
     }
-    struct value out = grouped_mm(g, product, P_EXPERTS_DOWN, offsets, SHAPE_ROUTED_U);
+    struct value out = layer_grouped_mm(g, product, P_EXPERTS_DOWN, offsets, SHAPE_ROUTED_U);
     graph_drop(g, product);
     return biases ? layer_add_into(g, out, *bias) : out;
 }

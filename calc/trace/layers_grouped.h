@@ -17,6 +17,10 @@ struct value layer_route_normalized(struct graph *g, struct value best);
 struct value layer_rows(struct graph *g, struct value x, uint32_t rows, uint8_t part,
                         uint8_t shape);
 struct value layer_experts_routed(struct graph *g, struct value x, struct value weights);
+
+// A product of rows with their experts' weights; offsets: where each expert's rows end.
+struct value layer_grouped_mm(struct graph *g, struct value x, uint16_t number, uint32_t offsets,
+                              uint8_t shape);
 #endif
 
 node_fn node_route, node_grouped_mm, node_clamp, node_sigmoid, node_spread;

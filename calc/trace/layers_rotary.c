@@ -237,7 +237,9 @@ void layer_rotary_complex(struct graph *g, struct value *q, struct value *k)
 {
     struct value *const both[2] = {q, k};
     struct value old[2] = {*q, *k}, wide[2], product[2];
-    bool late = g->m->features & HAS_EVERY_TOKEN;
+    bool held = MODEL_IS_WHOLE &&
+                framework_goes(&g->m->c, BY_COMPLEX_ANGLES);  // products are variables to the end
+    bool late = (g->m->features & HAS_EVERY_TOKEN) || held;
     for (unsigned i = 0; i < 2; i++)
         wide[i] = graph_to(g, old[i], DT_F32, PART_UPCAST);
     for (unsigned i = 0; i < 2; i++) {
@@ -250,10 +252,12 @@ void layer_rotary_complex(struct graph *g, struct value *q, struct value *k)
     for (unsigned i = 0; i < 2; i++) {
         if (late)
             *both[i] = graph_to(g, product[i], old[i].dtype, PART_OUTPUT_CAST);
-        if (late)
+        if (late && !held)
             graph_drop(g, product[i]);
     }
     for (unsigned i = 0; i < 2; i++) {
+        if (held)
+            graph_drop(g, product[i]);
         graph_drop(g, wide[i]);
         graph_drop(g, old[i]);
     }

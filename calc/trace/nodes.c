@@ -17,6 +17,7 @@
 #include "calc/trace/layers_mixer.h"
 #include "calc/trace/layers_xielu.h"
 #include "calc/trace/layers_grouped.h"
+#include "calc/trace/layers_permuted.h"
 #include "calc/trace/loss_chunked.h"
 #include "calc/trace/loss_tiled.h"
 #include "calc/trace/loss_inplace.h"
@@ -86,14 +87,6 @@ static void node_whole(struct graph *g, const struct node *n, uint32_t whole[2])
         whole[1] = graph_sent(g, OP_MM, n->role, n->dtype);
 }
 
-// A product's gradients are seen through views: the input's of two dimensions as three, the
-// weight's transposed.
-static void node_mark_view(struct graph *g, uint32_t gradient)
-{
-    if (graph_ok(g) && gradient != TAPE_NONE)
-        g->t->storages[gradient].view = graph_has(g, TRAIT_GRADIENT_VIEWS);
-}
-
 // nanotron's linear layers make the input's gradient first; the attention's result is a transposed
 // view, which is copied where there are several sequences. The collective takes the input's
 // gradient, or the incoming one.
@@ -140,8 +133,8 @@ static void node_mm(struct graph *g, const struct node *n, uint32_t results[])
         node_sum_chunks(g, n, results);
         node_one(g, n, 0, OP_MM, results);
     }
-    node_mark_view(g, results[0]);
-    node_mark_view(g, results[1]);
+    graph_mark_view(g, results[0]);
+    graph_mark_view(g, results[1]);
     tape_unref(g->t, whole[0]);
     tape_unref(g->t, whole[1]);
 }
@@ -155,8 +148,8 @@ static void node_addmm(struct graph *g, const struct node *n, uint32_t results[]
     node_whole(g, n, whole);
     node_one(g, n, 0, OP_MM, results);
     node_weight(g, n, 1, OP_MM, false, results);
-    node_mark_view(g, results[0]);
-    node_mark_view(g, results[1]);
+    graph_mark_view(g, results[0]);
+    graph_mark_view(g, results[1]);
     if (n->frame >= 0)
         graph_saved_go(g);
     if (node_wants(n, 2))
@@ -476,6 +469,11 @@ static node_fn *const node_table[NODE_COUNT] = {
     [NODE_TAIL_ADD] = node_tail_add,
     [NODE_TAIL_COPY] = node_tail_copy,
     [NODE_WHOLE_ADD] = node_whole_add,
+    [NODE_EXPERTS_GATHER] = node_experts_gather,
+    [NODE_EXPERTS_RESHARD] = node_experts_reshard,
+    [NODE_ALL_TO_ALL] = node_all_to_all,
+    [NODE_NARROWED] = node_narrowed,
+    [NODE_INDEX_PUT] = node_index_put,
 #endif
     [NODE_FUSED_NORM] = node_fused_norm,
     [NODE_FUSED_SWIGLU] = node_fused_swiglu,

@@ -1,4 +1,4 @@
-// Owns the data parallel schemes: division of gradients and weights among GPUs, gathering by layer.
+// Owns the data parallel schemes in backward: division of gradients among GPUs, gathering by layer.
 // SRC: pytorch torch/distributed/fsdp (all-gather before a unit's forward and backward, one unit
 // ahead; reduce-scatter after its backward; the root stays gathered); ZeRO (arXiv 1910.02054).
 
@@ -14,11 +14,6 @@
 static struct param *parallel_params(struct graph *g)
 {
     return g->t->unit < 0 ? g->params : graph_block_params(g);
-}
-
-static struct unit *parallel_unit(struct graph *g)
-{
-    return &g->shards[graph_layer(g)];
 }
 
 // Whether what is trained is all of a unit, or goes with it: else it is adapters that are divided,
@@ -126,91 +121,6 @@ static void parallel_reduce_held(struct graph *g, unsigned count)
     }
 }
 
-// ---- gathered weights --------------------------------------------------------------------------
-
-// Forward: what FSDP2 gathered is there until the next unit's is copied out. SRC:
-// _fsdp_param_group.py, wait_for_unshard.
-uint32_t parallel_take_forward(struct graph *g, uint8_t shape)
-{
-    uint32_t gathered = gather_weights(g, shape);
-    if (!gather_copies(g))
-        return gathered;
-    tape_unref(g->t, g->ahead);
-    g->ahead = gathered;
-    tape_ref(g->t, gathered);
-    return gather_copy_out(g, gathered, shape);
-}
-
-// Whether a layer is the last of the pass, forward or backward.
-static bool parallel_last(const struct graph *g, bool backward)
-{
-    uint32_t layer = graph_layer(g);
-    return backward ? layer == 0 : layer + 1 == graph_layers(g);
-}
-
-static bool parallel_stays(const struct graph *g)
-{
-    uint64_t reshard = g->m->c.reshard_after_forward;
-    return g->grad &&
-           (reshard == RESHARD_NO || (reshard == RESHARD_BUT_LAST && parallel_last(g, false)));
-}
-
-void parallel_open(struct graph *g)
-{
-    if (g->gathered)
-        g->root = parallel_take_forward(g, parallel_apart(g) ? SHAPE_ROOT_FIRST : SHAPE_ROOT);
-}
-
-void parallel_root_goes(struct graph *g)
-{
-    if (!graph_has(g, TRAIT_ROOT_RESHARDED) || !gather_copies(g) ||
-        g->m->c.reshard_after_forward == RESHARD_NO)
-        return;
-    tape_unref(g->t, g->root);
-    g->root = TAPE_NONE;
-}
-
-void parallel_forward_end(struct graph *g)
-{
-    tape_unref(g->t, g->ahead);
-    g->ahead = TAPE_NONE;
-    if (graph_has(g, TRAIT_INNER_MODEL))
-        parallel_root_goes(g);
-}
-
-static struct value parallel_view(struct graph *g, struct value x, enum node_kind kind)
-{
-    struct value view = graph_copy(g, x);
-    graph_follow(g, kind, &view, x);
-    return view;
-}
-
-static struct value parallel_enter(struct graph *g, struct value x)
-{
-    g->open = parallel_take_forward(g, SHAPE_LAYER);
-    return parallel_view(g, x, NODE_RESHARD);
-}
-
-static struct value parallel_leave(struct graph *g, struct value x)
-{
-    if (parallel_stays(g) && graph_ok(g))
-        parallel_unit(g)->weights = g->open;
-    else
-        tape_unref(g->t, g->open);
-    g->open = TAPE_NONE;
-    return parallel_view(g, x, NODE_GATHER);
-}
-
-struct value parallel_layer(struct graph *g, struct value x, block_fn *body)
-{
-    struct value in = parallel_enter(g, x);
-    struct value inside = body(g, in);
-    struct value out = parallel_leave(g, inside);
-    graph_drop(g, in);
-    graph_drop(g, inside);
-    return out;
-}
-
 // ---- backward ----------------------------------------------------------------------------------
 
 // With adapters as units of their own (PEFT's and torchtune's policies) the block before is
@@ -286,6 +196,9 @@ void node_gather(struct graph *g, const struct node *n, uint32_t results[])
     g->open_sub = n->sub;
     if (parallel_prefetch(g) == PREFETCH_FIRST)
         parallel_gather_next(g);
+#ifndef __wasm__
+    experts_prefetch_behind(g);
+#endif
     parallel_pass(g, n, results);
 }
 
@@ -366,6 +279,26 @@ static void parallel_reduce_late(struct graph *g, uint32_t *weights, unsigned co
     parallel_make_parts(g, count);
     parallel_drop_whole(g, parallel_sum_format(g), shape);
 }
+
+#ifndef __wasm__
+void parallel_reduce_some(struct graph *g, uint32_t *weights, const uint16_t *numbers,
+                          unsigned count, uint8_t shape)
+{
+    tape_unref(g->t, *weights);
+    *weights = TAPE_NONE;
+    tape_unref(g->t, g->reduced);
+    g->reduced = parallel_buffer(g, OP_REDUCE_SCATTER, parallel_sum_format(g), shape);
+    for (unsigned i = 0; i < count && graph_ok(g); i++)
+        tape_unref(g->t, parallel_params(g)[numbers[i]].held);
+    for (unsigned i = 0; i < count && graph_ok(g); i++) {
+        struct param *p = &parallel_params(g)[numbers[i]];
+        struct node n = {.unit = g->t->unit, .sub = g->t->sub, .param = numbers[i]};
+        if (p->held != TAPE_NONE)
+            parallel_part(g, &n, p->held);
+        p->held = TAPE_NONE;
+    }
+}
+#endif
 
 // After a unit's backward: its gradients are divided, its weights given back.
 static void parallel_end(struct graph *g, uint32_t *weights, unsigned count, uint8_t shape)

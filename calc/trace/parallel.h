@@ -27,9 +27,38 @@ struct value parallel_embedded(struct graph *g, struct value x);
 struct value parallel_head_enter(struct graph *g, struct value x);
 struct value parallel_head_leave(struct graph *g, struct value logits);
 
+#ifndef __wasm__
+// Experts that GPUs share: their part of a block, with their weights gathered; x stays the
+// caller's.
+struct value parallel_experts(struct graph *g, struct value x, block_fn *body);
+node_fn node_experts_gather, node_experts_reshard;
+#endif
+
 // Of the files parallel*.c alone.
+static inline struct unit *parallel_unit(struct graph *g)
+{
+    return &g->shards[graph_layer(g)];
+}
 uint32_t parallel_take_forward(struct graph *g, uint8_t shape);
 void parallel_gather_ahead(struct graph *g, uint32_t layer);
 void parallel_gather_end(struct graph *g, const struct node *n);
+#ifndef __wasm__
+// A unit that is some of a layer's weights has run backward.
+void parallel_reduce_some(struct graph *g, uint32_t *weights, const uint16_t *numbers,
+                          unsigned count, uint8_t shape);
+
+// Gathers what comes next where experts are shared: after the embedding's weights are there, after
+// a layer's, and in backward.
+void experts_prefetch_first(struct graph *g);
+void experts_prefetch(struct graph *g);
+void experts_prefetch_behind(struct graph *g);
+
+// What was gathered ahead, which is there no more, or TAPE_NONE.
+uint32_t experts_taken(uint32_t *gathered);
+
+// Copies of the angles that a block gets, and who keeps them to the end of its backward pass.
+void parallel_angles(struct graph *g);
+void parallel_angles_keep(struct graph *g, struct value x);
+#endif
 
 #endif

@@ -1,0 +1,41 @@
+// Owns how many experts, rows and weights of them a GPU has where rows are permuted by expert.
+#ifndef __wasm__
+
+#include "calc/model/experts.h"
+
+#include "calc/base/size.h"
+#include "calc/model/framework.h"
+
+bool model_permutes_experts(const struct model *m)
+{
+    return m->c.n_expert && framework_goes(&m->c, BY_PERMUTED_EXPERTS) && m->c.task == TASK_TRAIN &&
+           !m->c.lora_rank;
+}
+
+// SRC: torchtitan models/moe/utils.py, _permute (TOKEN_GROUP_ALIGN_SIZE_M).
+uint64_t model_permuted_rows(const struct model *m)
+{
+    enum { ALIGNED = 8 };
+    uint64_t here = m->c.n_expert / m->c.expert_parallel;
+    return size_ceil_to(size_mul(m->tokens, m->c.n_expert_active) + ALIGNED * here, ALIGNED);
+}
+
+// FSDP2 divides whole experts, so that some GPUs have none where there are more GPUs: this one has
+// the most. With expert_parallel it then divides each of them. SRC: torchtitan
+// models/llama4/infra/parallelize.py, apply_fsdp (_experts_shard_placement_fn).
+uint64_t model_expert_share(const struct model *m, uint64_t whole)
+{
+    uint64_t parts = model_expert_parts(m), ways = m->c.expert_parallel;
+    uint64_t here = m->c.n_expert / ways;
+    if (model_permutes_experts(m) && (ways == 1 || m->c.n_gpu <= m->c.n_expert))
+        return whole / here * ((here + parts - 1) / parts);
+    return (whole + parts - 1) / parts;
+}
+
+uint64_t model_router_share(const struct model *m, uint64_t whole)
+{
+    uint64_t parts = m->c.n_gpu, rows = m->c.n_expert;
+    return model_permutes_experts(m) ? whole / rows * ((rows + parts - 1) / parts)
+                                     : (whole + parts - 1) / parts;
+}
+#endif

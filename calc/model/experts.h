@@ -1,0 +1,35 @@
+// Experts as torchtitan has them, which GPUs may share. In the page nothing is.
+
+#ifndef CALC_EXPERTS_H
+#define CALC_EXPERTS_H
+
+#include "calc/model/model.h"
+
+// Whether rows are permuted by expert, as torchtitan does, and its experts may be divided.
+#ifndef __wasm__
+bool model_permutes_experts(const struct model *m);
+#else
+static inline bool model_permutes_experts(const struct model *m)
+{
+    (void)m;
+    return false;
+}
+#endif
+
+#ifndef __wasm__
+// Rows of the products of a GPU's experts where they are: each expert's padded.
+uint64_t model_permuted_rows(const struct model *m);
+
+// GPUs that the experts' weights on one of them are divided among by the data parallel scheme, and
+// this GPU's part of a tensor of all of them.
+static inline uint64_t model_expert_parts(const struct model *m)
+{
+    return m->c.n_gpu / m->c.expert_parallel;
+}
+uint64_t model_expert_share(const struct model *m, uint64_t whole);
+
+// The same of the router, which all GPUs divide by its rows, one an expert.
+uint64_t model_router_share(const struct model *m, uint64_t whole);
+#endif
+
+#endif

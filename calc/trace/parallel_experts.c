@@ -1,0 +1,201 @@
+// Owns FSDP2 around torchtitan's blocks whose experts are divided: these are a unit of their own on
+// fewer GPUs, next blocks are gathered ahead in both directions, and angles in float32 are cast on
+// their way into a block. SRC: torchtitan models/llama4/infra/parallelize.py, apply_fsdp
+// (fsdp_mod_ep_config, set_modules_to_forward_prefetch, set_modules_to_backward_prefetch); pytorch
+// torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py (unshard and wait_for_unshard, of one
+// GPU apart), _fsdp_state.py, _pre_forward (cast_forward_inputs); traces titan_moe_ep*,
+// titan_llama4_ep* of tests/calc/truth/frameworks.
+#ifndef __wasm__
+
+#include "calc/model/experts.h"
+#include "calc/model/precision.h"
+#include "calc/trace/gather.h"
+#include "calc/trace/parallel.h"
+
+static const uint16_t experts_numbers[] = {P_GATE, P_UP, P_DOWN};
+
+static bool experts_apart(const struct graph *g)
+{
+    return g->gathered && model_permutes_experts(g->m) && g->m->c.expert_parallel > 1;
+}
+
+static bool experts_on_one(const struct graph *g)
+{
+    return model_expert_parts(g->m) == 1;
+}
+
+static bool experts_in(const struct graph *g, uint32_t layer)
+{
+    return !model_layer_is_dense(g->m, layer);
+}
+
+// ---- what is gathered ahead --------------------------------------------------------------------
+
+static uint32_t experts_ahead(struct graph *g, uint32_t layer, uint8_t shape)
+{
+    const struct tape_stack *s = &g->t->stack;
+    tape_ahead(g->t, tape_stack_unit(s, layer), tape_stack_sub(s, layer));
+    uint32_t gathered = gather_weights(g, shape);
+    tape_ahead_end(g->t);
+    return gathered;
+}
+
+static uint32_t experts_only_ahead(struct graph *g, uint32_t layer)
+{
+    return experts_in(g, layer) && !experts_on_one(g) ? experts_ahead(g, layer, SHAPE_W_EXPERTS2)
+                                                      : TAPE_NONE;
+}
+
+void experts_prefetch_first(struct graph *g)
+{
+    if (experts_apart(g) && graph_ok(g))
+        g->next = experts_ahead(g, 0, SHAPE_LAYER);
+}
+
+void experts_prefetch(struct graph *g)
+{
+    uint32_t layer = graph_layer(g) + 1;
+    g->own_experts = experts_taken(&g->next_experts);
+    if (!experts_apart(g) || !graph_ok(g))
+        return;
+    if (layer < graph_layers(g)) {
+        g->next = experts_ahead(g, layer, SHAPE_LAYER);
+        g->next_experts = experts_only_ahead(g, layer);
+    } else if (parallel_apart(g)) {
+        tape_ahead(g->t, TAPE_GLOBAL, 0);
+        g->next = gather_weights(g, SHAPE_ROOT_LAST);
+        tape_ahead_end(g->t);
+    }
+}
+
+void experts_prefetch_behind(struct graph *g)
+{
+    uint32_t layer = graph_layer(g);
+    g->own_experts = experts_taken(&g->behind_experts);
+    if (experts_apart(g) && layer > 0 && graph_ok(g))
+        g->behind_experts = experts_only_ahead(g, layer - 1);
+}
+
+uint32_t experts_taken(uint32_t *gathered)
+{
+    uint32_t out = *gathered;
+    *gathered = TAPE_NONE;
+    return out;
+}
+
+// ---- the unit ----------------------------------------------------------------------------------
+
+static uint32_t experts_weights(struct graph *g, enum op op, uint8_t shape)
+{
+    return tape_alloc(g->t, op, NAME(PARALLEL, GATHERED), VRAM_CAT_CAST, g->compute, shape);
+}
+
+// On one GPU each weight is cast, and the cast copied; the next cast is there before the last goes.
+static uint32_t experts_cast(struct graph *g)
+{
+    uint32_t weights = experts_weights(g, OP_ALL_GATHER, SHAPE_W_EXPERTS2);
+    tape_unref(g->t, experts_weights(g, OP_TO_COPY, SHAPE_W_EXPERTS));
+    return weights;
+}
+
+static uint32_t experts_gather(struct graph *g)
+{
+    uint32_t gathered = experts_taken(&g->own_experts);
+    return gathered != TAPE_NONE ? gathered : gather_weights(g, SHAPE_W_EXPERTS2);
+}
+
+// Where each expert is divided, its parts are joined by a copy.
+static uint32_t experts_copy_out(struct graph *g, uint32_t gathered)
+{
+    if (g->m->c.n_gpu <= g->m->c.n_expert)
+        return gather_copy_out(g, gathered, SHAPE_W_EXPERTS2);
+    uint32_t weights = experts_weights(g, OP_ALL_GATHER, SHAPE_W_EXPERTS2);
+    tape_unref(g->t, experts_weights(g, OP_NEW_EMPTY, SHAPE_W_EXPERTS2));
+    tape_unref(g->t, gathered);
+    return weights;
+}
+
+// What was gathered is there until the next unit's is copied out, in a block that runs again until
+// its experts have; on one GPU nothing is.
+static uint32_t experts_open(struct graph *g, uint32_t *gathered)
+{
+    *gathered = experts_on_one(g) ? TAPE_NONE : experts_gather(g);
+    tape_unref(g->t, g->ahead);
+    g->ahead = TAPE_NONE;
+    if (experts_on_one(g))
+        return experts_cast(g);
+    tape_ref(g->t, *gathered);
+    return experts_copy_out(g, *gathered);
+}
+
+struct value parallel_experts(struct graph *g, struct value x, block_fn *body)
+{
+    if (!experts_apart(g))
+        return body(g, x);
+    struct value in = graph_copy(g, x);
+    uint32_t gathered, weights = experts_open(g, &gathered);
+    graph_follow(g, NODE_EXPERTS_RESHARD, &in, x);
+    if (!g->recompute)
+        g->ahead = gathered;
+    struct value y = body(g, in), out = graph_copy(g, y);
+    graph_follow(g, NODE_EXPERTS_GATHER, &out, y);
+    if (g->recompute) {  // backward follows at once
+        tape_unref(g->t, gathered);
+        g->open_experts = weights;
+    } else {
+        tape_unref(g->t, weights);
+    }
+    graph_drop(g, in);
+    graph_drop(g, y);
+    return out;
+}
+
+static void experts_pass(struct graph *g, const struct node *n, uint32_t results[])
+{
+    tape_ref(g->t, n->gradient[0]);
+    results[0] = n->gradient[0];
+}
+
+void node_experts_gather(struct graph *g, const struct node *n, uint32_t results[])
+{
+    if (g->open_experts == TAPE_NONE)
+        g->open_experts =
+            experts_on_one(g) ? experts_cast(g) : experts_copy_out(g, experts_gather(g));
+    experts_pass(g, n, results);
+}
+
+void node_experts_reshard(struct graph *g, const struct node *n, uint32_t results[])
+{
+    parallel_reduce_some(g, &g->open_experts, experts_numbers,
+                         sizeof experts_numbers / sizeof *experts_numbers, SHAPE_W_EXPERTS2);
+    experts_pass(g, n, results);
+}
+
+// ---- angles ------------------------------------------------------------------------------------
+
+// Qwen3's cosines and sines; complex numbers are left as they are, and what is compiled takes them
+// into its own graph.
+static bool experts_casts_angles(const struct graph *g)
+{
+    return framework_goes(&g->m->c, BY_COMPLEX_ANGLES) && (g->m->features & HAS_HEAD_NORM) &&
+           !g->m->c.compile && precision_of(&g->m->c)->weight != g->compute;
+}
+
+void parallel_angles(struct graph *g)
+{
+    for (unsigned i = 0; i < 2; i++)
+        g->angles[i] =
+            experts_casts_angles(g)
+                ? graph_scratch(g, OP_TO_COPY, ROLE_ROTARY, PART_INPUT_CAST, g->compute, SHAPE_ROPE)
+                : TAPE_NONE;
+}
+
+void parallel_angles_keep(struct graph *g, struct value x)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        if (g->angles[i] != TAPE_NONE && x.node != GRAPH_NO_NODE)
+            graph_save(g, x.node, g->angles[i]);
+        tape_unref(g->t, g->angles[i]);
+    }
+}
+#endif

@@ -112,3 +112,12 @@ uint64_t scratch_wide_tiles(uint64_t heads, uint64_t seq, uint64_t keys, uint64_
     uint64_t queries = scratch_up(seq, QUERIES) * scratch_up(keys, KEYS) * (QUERIES * KEYS + 4);
     return size_mul(heads, scratch_most(splits, 1) * KEYS * wide + queries);
 }
+
+#ifndef __wasm__
+uint64_t scratch_norm_parts(const struct scratch_card *card, uint64_t rows)
+{
+    enum { BLOCKS = 8, FEWEST = 16, MOST = 128 };
+    uint64_t split = scratch_power(scratch_most(rows / (card->processors * BLOCKS), 1));
+    return scratch_up(rows, scratch_least(scratch_most(split, FEWEST), MOST));
+}
+#endif

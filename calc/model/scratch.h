@@ -21,6 +21,10 @@ struct scratch_sum {
 };
 struct scratch_sum scratch_sum(const struct scratch_card *card, uint64_t rows, uint64_t cols);
 
+// Rows of partial sums of a kernel that reduces rows and columns. SRC: pytorch
+// torch/_inductor/codegen/simd.py, _pick_split_size.
+uint64_t scratch_norm_parts(const struct scratch_card *card, uint64_t rows);
+
 // float32 elements that the backward of memory-efficient attention adds up dq in, for one head.
 uint64_t scratch_tiles(uint64_t seq, uint64_t head_dim);
 

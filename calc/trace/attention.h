@@ -14,6 +14,12 @@ bool attention_is_flash(const struct graph *g, uint8_t dtype);
 // scaled_dot_product_attention on transposed views of (batch, sequence, head, width), or on
 // contiguous copies by head.
 struct value layer_attention(struct graph *g, struct value q, struct value k, struct value v);
+// Masks are tensors while a model is traced.
+static inline bool attention_is_traced(const struct graph *g)
+{
+    return graph_is_traced(g) && g->m->c.attention != ATTENTION_FLASH_2;
+}
+
 // True where a position sees another: one for all sequences and layers, made once a forward pass
 // (g->masks).
 void attention_mask_open(struct graph *g);

@@ -30,7 +30,8 @@ static struct value gpt_attention(struct graph *g, struct value x)
     for (unsigned k = 1; k < 3 && cache_copies(g); k++)
         part[k] = layer_view(g, part[k], NODE_VIEW);
     cache_keep(g, &part[1], &part[2]);
-    struct value y = layer_attention(g, part[0], part[1], part[2]);
+    struct value y = attention_is_traced(g) ? layer_attention_masked(g, part[0], part[1], part[2])
+                                            : layer_attention(g, part[0], part[1], part[2]);
     struct value projected = layer_linear(g, y, P_O, SHAPE_U);
     struct value out = layer_dropout(g, projected, ROLE_ATTN_DROP);
     graph_drop(g, projected);

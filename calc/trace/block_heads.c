@@ -4,6 +4,7 @@
 
 #include "calc/trace/block_heads.h"
 
+#include "calc/trace/attention.h"
 #include "calc/trace/block_gemma4.h"
 #include "calc/trace/block_delta.h"
 #include "calc/trace/block_llama4.h"
@@ -42,8 +43,8 @@ static bool llama_grouped(const struct graph *g)
 bool heads_have_window(const struct graph *g)
 {
     uint64_t pattern = g->m->c.sliding_window_pattern;
-    if (graph_is_traced(g) && g->m->c.attention != ATTENTION_FLASH_2)
-        return true;  // masks are tensors while a model is traced
+    if (attention_is_traced(g))
+        return true;
     return model_masks_windows(g->m) &&
            (pattern == 0 || (graph_layer(g) + !model_opens_whole(g->m)) % pattern != 0);
 }

@@ -302,7 +302,7 @@ static struct param *graph_param_at(struct graph *g, bool global, uint16_t numbe
     return (global ? g->params : graph_block_params(g)) + number;
 }
 
-static uint8_t graph_param_dtype(const struct graph *g, const struct layout_param *row)
+uint8_t graph_param_dtype(const struct graph *g, const struct layout_param *row)
 {
     bool computes = g->gathered || precision_generates_narrow(&g->m->c);
     return computes ? g->compute : quantization_format(g->m, row);

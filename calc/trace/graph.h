@@ -325,6 +325,7 @@ void graph_saved_go(struct graph *g);
 // A parameter by its number (layout.h): of the current layer, or a global one. graph_none() if the
 // model has none.
 struct value graph_param(struct graph *g, bool global, uint16_t number);
+uint8_t graph_param_dtype(const struct graph *g, const struct layout_param *row);
 
 // As a matrix product takes them: autocast's copies, or one more variable for the same tensor.
 struct value graph_weight_cast(struct graph *g, bool global, uint16_t number, struct value weight);

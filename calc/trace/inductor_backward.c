@@ -33,6 +33,8 @@ static void make_from_gradient(struct inductor *d, int32_t i, uint32_t gradient)
 static void run_parameter(struct inductor *d, int32_t i)
 {
     uint32_t gradient = inductor_gradient_of(d, i);
+    if (inductor_mixes(d, i, gradient))
+        return;
     d->waits |= inductor_checkpoints(d, d->layer);
     if (d->waits)
         put_off(d, i, gradient);
@@ -48,8 +50,9 @@ static void run_generated(struct inductor *d, int32_t i)
         return;  // no memory
     for (unsigned k = 0; k < n.edge_count; k++)
         wanted += inductor_needs(d, n.edges[k].to);
+    d->gradients[own].wanted += (uint16_t)(wanted - (wanted > 0));
     for (unsigned k = 0; k < n.edge_count; k++) {
-        const struct edge *e = &n.edges[k];
+        const struct edge *e = &d->joint.nodes[i].edges[k];
         if (!inductor_needs(d, e->to))
             continue;
         if (inductor_hands_on(&n, e)) {
@@ -82,7 +85,7 @@ static bool realize_lazy(struct inductor *d, size_t begin)
         d->looks = false;
         for (size_t a = begin; a < end; a++)
             for (size_t b = end; b < d->use_count; b++)
-                beside |= d->uses[a] == d->uses[b];
+                beside |= inductor_used(d->uses[a]) == inductor_used(d->uses[b]);
         d->use_count = end;
         d->walk++;
         if (beside)
@@ -108,11 +111,24 @@ static uint32_t realize(struct inductor *d, int32_t i)
     unsigned count = inductor_find_beside(d, e, beside);
     for (unsigned k = 0; k < count; k++)
         inductor_ensure_gradient(d, inductor_gradient_of(d, beside[k]));
+    for (unsigned k = 0; k < d->mixed_count; k++)
+        inductor_ensure_gradient(d, d->mixed[k].gradient);
+    for (unsigned k = 0; k < count; k++)
+        inductor_open_scatter(d, beside[k]);
     size_t begin = d->use_count;
+    d->round++;
+    d->walk++;
+    d->counts = true;
+    inductor_look_at(d, e);
+    for (unsigned k = 0; k < count; k++)
+        inductor_look_at(d, inductor_gradient_of(d, beside[k]));
+    d->counts = false;
+    d->use_count = begin;
     d->walk++;
     inductor_read_gradient(d, e, e);
     for (unsigned k = 0; k < count; k++)
         inductor_realize_beside(d, beside[k]);
+    inductor_run_mixed(d, begin);
     bool lazy = d->lazy_count > 0 && realize_lazy(d, begin);
     inductor_kernel_end(d, begin, !lazy);  // no result takes an argument's place then
     if (lazy)
@@ -151,20 +167,36 @@ static void run_product_edge(struct inductor *d, int32_t i, unsigned edge, uint3
     if (edge >= n->edge_count || !inductor_needs(d, e->to))
         return;
     const struct node *to = &d->joint.nodes[e->to];
+    enum op op = inductor_allocates_itself(n) ? OP_NEW_EMPTY : OP_MM;
+    bool flat = edge == 0 && n->kind == NODE_MM && d->values[inductor_result(d, e->to)].flat;
+    uint32_t sum = flat ? inductor_take_flat(d, e) : 0;
+    if (flat && !sum && d->flat_count < INDUCTOR_LAZY) {
+        d->flat[d->flat_count++] = (struct inductor_late){i, gradient};
+        return;
+    }
     ready_saved(d, n, 1 - edge);
     size_t begin = d->use_count;
     inductor_use(d, gradient);
     use_saved(d, n, 1 - edge);
+    inductor_use(d, sum);
     if (to->kind == NODE_ACCUMULATE) {
-        inductor_make_parameter(d, to, OP_MM);
+        inductor_make_parameter(d, to, op);
         d->joint.nodes[e->to].link--;
     } else {
         uint8_t part = edge == 1 ? PART_WEIGHT_GRAD_LOW : PART_GRAD;
-        uint32_t b = inductor_gradient_buffer(d, OP_MM, e->role, part, e->dtype, e->shape);
+        uint32_t b = inductor_gradient_buffer(d, op, e->role, part, e->dtype, e->shape);
         inductor_use(d, b | INDUCTOR_MADE);
-        inductor_deliver_buffer(d, e, b);
+        (flat ? inductor_deliver_flat : inductor_deliver_buffer)(d, e, b);
     }
     inductor_kernel_end(d, begin, false);
+}
+
+static void run_flat(struct inductor *d)
+{
+    unsigned count = d->flat_count;
+    d->flat_count = 0;
+    for (unsigned k = 0; k < count; k++)
+        run_product_edge(d, d->flat[k].node, 0, d->flat[k].gradient);
 }
 
 // A bias's gradient is generated code: a sum over the rows.
@@ -264,28 +296,17 @@ static void run_call(struct inductor *d, const struct node *n, uint32_t gradient
     inductor_kernel_end(d, begin, false);
 }
 
-// What words get is summed outside of here (pass_compile_whole.c), what positions get is generated
-// code.
-static void run_embedding(struct inductor *d, const struct node *n, uint32_t gradient)
-{
-    const struct node *table = &d->joint.nodes[n->edges[0].to];
-    if (table->param == P_WTE || table->param == P_WTE_SAVED) {
-        d->stream = gradient;
-        d->buffers[gradient].leaves = true;
-        return;
-    }
-    size_t begin = d->use_count;
-    inductor_use(d, gradient);
-    inductor_make_parameter(d, table, OP_TRITON);
-    inductor_kernel_end(d, begin, true);
-}
-
 static void run_extern(struct inductor *d, int32_t i)
 {
+    if (inductor_scatters(&d->joint.nodes[i])) {
+        inductor_run_scatter(d, i, realize);
+        run_flat(d);
+        return;
+    }
     uint32_t gradient = realize(d, i);
     struct node n = d->joint.nodes[i];
     if (n.kind == NODE_EMBEDDING) {
-        run_embedding(d, &n, gradient);
+        inductor_run_embedding(d, &n, gradient);
         return;
     }
     if (n.kind == NODE_MM || n.kind == NODE_ADDMM || n.kind == NODE_GROUPED_MM)
@@ -341,10 +362,14 @@ static void enter(struct inductor *d, int32_t i)
     d->layer = layer;
 }
 
-static void step(struct inductor *d, int32_t i)
+static void step(struct inductor *d)
 {
+    int32_t i = pop(d);
     enter(d, i);
-    if (d->joint.nodes[i].kind == NODE_ACCUMULATE)
+    if (d->joint.nodes[i].kind == NODE_EMBEDDING && d->late_count > 0) {
+        d->ready[d->ready_count++] = i;
+        run_late(d);
+    } else if (d->joint.nodes[i].kind == NODE_ACCUMULATE)
         run_parameter(d, i);
     else if (inductor_is_extern_backward(&d->joint.nodes[i]))
         run_extern(d, i);
@@ -361,13 +386,17 @@ void inductor_backward(struct inductor *d)
     for (size_t b = 1; b < d->buffer_count; b++)
         d->buffers[b].handed = true;
     count_edges(d);
+    inductor_find_flat(d);
     d->incoming = inductor_gradient_buffer(d, OP_MM, n->role, PART_GRAD, n->dtype, n->shape);
+    inductor_open_head(d);
     inductor_deliver_buffer(d, &root, d->incoming);
     while ((d->ready_count > 0 || d->late_count > 0 || d->lazy_count > 0) && !d->failed) {
         if (d->ready_count > 0)
-            step(d, pop(d));
+            step(d);
         else
             run_late(d);
     }
+    for (unsigned k = 0; k < d->mixed_count && !d->failed; k++)
+        make_from_gradient(d, d->mixed[k].node, d->mixed[k].gradient);
 }
 #endif

@@ -11,9 +11,22 @@
 
 enum { NEVER = UINT32_MAX };
 
-static int64_t buffer_bytes(const struct inductor *d, const struct inductor_buffer *b)
+// What a library borrows in a call is none of Inductor's buffers.
+static int64_t buffer_bytes(const struct inductor *d, uint32_t which)
 {
-    return (int64_t)inductor_bytes(d, b->dtype, b->shape);
+    const struct inductor_buffer *b = &d->buffers[which];
+    bool borrowed = b->op == OP_NEW_EMPTY && b->part == PART_SCRATCH;
+    return borrowed ? 0 : (int64_t)inductor_bytes(d, b->dtype, b->shape);
+}
+
+int64_t inductor_made_bytes(const struct inductor *d, uint32_t which)
+{
+    return d->buffers[which].changes ? 0 : buffer_bytes(d, which);
+}
+
+int64_t inductor_ended_bytes(const struct inductor *d, uint32_t which)
+{
+    return d->buffers[which].changed ? 0 : buffer_bytes(d, which);
 }
 
 static void plan_lives(struct inductor *d)
@@ -22,7 +35,7 @@ static void plan_lives(struct inductor *d)
         d->buffers[b].first = NEVER;
     for (uint32_t k = 0; k < d->kernel_count; k++)
         for (uint32_t u = d->kernels[k].begin; u < d->kernels[k].end; u++) {
-            struct inductor_buffer *b = &d->buffers[d->uses[u] & ~INDUCTOR_MADE];
+            struct inductor_buffer *b = &d->buffers[inductor_used(d->uses[u])];
             if (b->first == NEVER)
                 b->first = k;
             b->last = k;
@@ -35,9 +48,9 @@ static void plan_lives(struct inductor *d)
 // What a kernel's end gives back: the buffers that it was the last to use, each once.
 static bool ends_here(const struct inductor *d, uint32_t k, uint32_t u)
 {
-    uint32_t b = d->uses[u] & ~INDUCTOR_MADE;
+    uint32_t b = inductor_used(d->uses[u]);
     for (uint32_t before = d->kernels[k].begin; before < u; before++)
-        if ((d->uses[before] & ~INDUCTOR_MADE) == b)
+        if (inductor_used(d->uses[before]) == b)
             return false;
     return d->buffers[b].last == k;
 }
@@ -51,29 +64,37 @@ struct plan {
     size_t pool_count, pool_cap;
 };
 
+// What is there when a graph begins.
+static int64_t plan_begin(const struct inductor *d, uint32_t from)
+{
+    int64_t live = 0;
+    for (uint32_t b = 1; b < d->buffer_count; b++)
+        if (d->buffers[b].first < from && d->buffers[b].last >= from)
+            live += buffer_bytes(d, b);
+    return live;
+}
+
 // Inductor's own expectation, without buffers that take each other's place; the head's logits
 // and their gradient are a part of both graphs.
 static void plan_peaks(struct plan *p, uint32_t from, uint32_t to)
 {
     struct inductor *d = p->d;
     bool backward = from > 0;
-    int64_t live = 0, logits = (int64_t)inductor_bytes(d, d->g->compute, SHAPE_NV);
-    for (size_t b = 1; b < d->buffer_count; b++)
-        if (d->buffers[b].first < from && d->buffers[b].last >= from)
-            live += buffer_bytes(d, &d->buffers[b]);
-    p->most = live + (backward ? 2 * logits : 0);
+    int64_t live = plan_begin(d, from),
+            logits = (int64_t)inductor_bytes(d, d->g->compute, SHAPE_NV);
+    p->most = live + (backward ? d->logits[1] * logits : 0);
     for (uint32_t k = from; k < to; k++) {
         for (uint32_t u = d->kernels[k].begin; u < d->kernels[k].end; u++)
             if (d->uses[u] & INDUCTOR_MADE)
-                live += buffer_bytes(d, &d->buffers[d->uses[u] & ~INDUCTOR_MADE]);
+                live += inductor_made_bytes(d, inductor_used(d->uses[u]));
         p->peaks[k] = live;
         p->most = p->most > live ? p->most : live;
         for (uint32_t u = d->kernels[k].begin; u < d->kernels[k].end; u++)
             if (ends_here(d, k, u))
-                live -= buffer_bytes(d, &d->buffers[d->uses[u] & ~INDUCTOR_MADE]);
+                live -= inductor_ended_bytes(d, inductor_used(d->uses[u]));
     }
-    if (!backward && p->most < live + logits)
-        p->most = live + logits;
+    if (!backward && p->most < live + d->logits[0] * logits)
+        p->most = live + d->logits[0] * logits;
 }
 
 static bool is_alike(const struct inductor *d, uint32_t a, uint32_t b)
@@ -82,24 +103,26 @@ static bool is_alike(const struct inductor *d, uint32_t a, uint32_t b)
     return x->dtype == y->dtype && d->elements[x->shape] == d->elements[y->shape];
 }
 
-static bool is_read_after(const struct inductor *d, uint32_t k, uint32_t u, uint32_t buffer)
+// Whether a kernel reads a buffer at other places than its result's, or for another result, too.
+static bool is_read_else(const struct inductor *d, uint32_t k, uint32_t at)
 {
-    for (uint32_t later = u + 1; later < d->kernels[k].end; later++)
-        if (d->uses[later] == buffer)
+    for (uint32_t u = d->kernels[k].begin; u < d->kernels[k].end; u++)
+        if (u != at && inductor_used(d->uses[u]) == d->uses[at])
             return true;
     return false;
 }
 
-// A generated kernel's result goes where an argument was that is not needed any more.
+// A generated kernel's result goes where an argument was that is not needed any more, which it
+// reads at the same places, and no other result does.
 static uint32_t plan_in_place(const struct plan *p, uint32_t k, uint32_t u)
 {
     const struct inductor *d = p->d;
-    uint32_t b = d->uses[u] & ~INDUCTOR_MADE;
+    uint32_t b = inductor_used(d->uses[u]);
     for (uint32_t v = d->kernels[k].begin; d->kernels[k].generated && !d->buffers[b].apart && v < u;
          v++) {
         uint32_t other = d->uses[v];
-        if (!(other & INDUCTOR_MADE) && d->buffers[other].last == k && !d->buffers[other].taken &&
-            is_alike(d, b, other) && !is_read_after(d, k, u, other))
+        if (inductor_used(other) == other && d->buffers[other].last == k &&
+            !d->buffers[other].taken && is_alike(d, b, other) && !is_read_else(d, k, v))
             return other;
     }
     return 0;
@@ -108,7 +131,7 @@ static uint32_t plan_in_place(const struct plan *p, uint32_t k, uint32_t u)
 static bool plan_may_take(struct plan *p, uint32_t b, uint32_t other, uint32_t k)
 {
     uint32_t end = p->d->buffers[other].last;
-    int64_t bytes = buffer_bytes(p->d, &p->d->buffers[b]), highest = 0;
+    int64_t bytes = buffer_bytes(p->d, b), highest = 0;
     if (end + 1 == k)
         return true;
     for (uint32_t i = end + 1; i < k; i++)
@@ -142,17 +165,18 @@ static void plan_kernel(struct plan *p, uint32_t k)
     const struct inductor_kernel *kernel = &d->kernels[k];
     bool placed = false;
     for (uint32_t u = kernel->begin; u < kernel->end; u++) {
-        uint32_t b = d->uses[u] & ~INDUCTOR_MADE;
-        if (!(d->uses[u] & INDUCTOR_MADE) || d->buffers[b].op == OP_NEW_EMPTY)
+        uint32_t b = inductor_used(d->uses[u]);
+        if (!(d->uses[u] & INDUCTOR_MADE) || d->buffers[b].op == OP_NEW_EMPTY ||
+            d->buffers[b].changes)
             continue;
         // of a gradient's kernel, whose results share what they read, one
-        uint32_t other = k >= d->backward && placed ? 0 : plan_in_place(p, k, u);
+        uint32_t other = plan_in_place(p, k, u);
         placed |= other > 0;
         d->buffers[b].place = other ? other : plan_from_pool(p, b, k);
         d->buffers[d->buffers[b].place].taken = true;
     }
     for (uint32_t u = kernel->begin; u < kernel->end; u++) {
-        uint32_t b = d->uses[u] & ~INDUCTOR_MADE;
+        uint32_t b = inductor_used(d->uses[u]);
         bool given = k >= d->backward && d->buffers[b].handed;  // an argument of the graph
         if (ends_here(d, k, u) && !given && !(b && d->buffers[b].taken) &&
             graph_grow(d->g, &p->pool, &p->pool_cap, p->pool_count + 1, sizeof *p->pool))
@@ -168,11 +192,35 @@ static void plan_graph(struct plan *p, uint32_t from, uint32_t to)
         plan_kernel(p, k);
 }
 
+// What the head leaves until the backward graph ends: its weight's gradient, or what it is made of.
+static int64_t plan_head(const struct inductor *d)
+{
+    const struct layout_param *p = layout_find(&d->g->layout, false, P_HEAD);
+    if (d->head)
+        return d->buffers[d->head].last ? buffer_bytes(d, d->head) : 0;
+    return p && p->trained ? (int64_t)inductor_bytes(d, d->g->residual, p->shape) : 0;
+}
+
+// The head: the logits and their gradient, then that and both of its products.
+static void plan_order(struct inductor *d)
+{
+    int64_t begin = plan_begin(d, d->backward), kept = plan_head(d),
+            in = buffer_bytes(d, d->incoming),
+            logits = (int64_t)inductor_bytes(d, d->g->compute, SHAPE_NV);
+    int64_t first = begin + d->logits[1] * logits,
+            products = begin + (d->logits[1] > 0) * logits + kept + in;
+    inductor_order(d, begin + kept + in, first > products ? first : products, d->head ? 0 : kept);
+}
+
 void inductor_plan(struct inductor *d)
 {
     struct plan p = {.d = d};
     const struct vram_mem *mem = d->g->mem;
     plan_lives(d);
+    if (d->kernel_count > d->backward) {
+        plan_order(d);
+        plan_lives(d);
+    }
     if (!d->failed &&
         graph_grow(d->g, &p.peaks, &p.peak_cap, d->kernel_count + 1, sizeof *p.peaks)) {
         plan_graph(&p, 0, d->backward);
@@ -184,15 +232,25 @@ void inductor_plan(struct inductor *d)
 
 // ---- running ------------------------------------------------------------------------------------
 
-static void run_make(struct inductor *d, uint32_t which)
+static void run_enter(struct inductor *d, uint32_t layer)
+{
+    if (layer < d->layers)
+        graph_enter(d->g, layer);
+    else
+        graph_leave(d->g);
+}
+
+// A parameter's gradient may come in a kernel of the next layer.
+static void run_make(struct inductor *d, uint32_t which, uint32_t layer)
 {
     struct graph *g = d->g;
     struct inductor_buffer *b = &d->buffers[which];
+    run_enter(d, b->weight == GRAPH_NO_PARAM ? layer : b->layer);
     b->storage = b->place ? d->buffers[b->place].storage
                           : graph_scratch(g, (enum op)b->op, b->role, b->part, b->dtype, b->shape);
     if (b->weight == GRAPH_NO_PARAM)
         return;
-    struct value w = graph_param(g, b->global, b->weight);
+    struct value w = graph_param(g, b->layer == INDUCTOR_NO_LAYER, b->weight);
     if (w.node != GRAPH_NO_NODE && graph_ok(g))
         g->nodes[w.node].gradient[0] = b->storage;
     graph_drop(g, w);
@@ -202,16 +260,13 @@ static void run_kernel(struct inductor *d, uint32_t k)
 {
     const struct inductor_kernel *kernel = &d->kernels[k];
     struct graph *g = d->g;
-    if (kernel->layer < d->layers)
-        graph_enter(g, kernel->layer);
-    else
-        graph_leave(g);
     g->recompute = kernel->again;
     for (uint32_t u = kernel->begin; u < kernel->end; u++)
         if (d->uses[u] & INDUCTOR_MADE)
-            run_make(d, d->uses[u] & ~INDUCTOR_MADE);
+            run_make(d, inductor_used(d->uses[u]), kernel->layer);
+    run_enter(d, kernel->layer);
     for (uint32_t u = kernel->begin; u < kernel->end; u++) {
-        struct inductor_buffer *b = &d->buffers[d->uses[u] & ~INDUCTOR_MADE];
+        struct inductor_buffer *b = &d->buffers[inductor_used(d->uses[u])];
         if (ends_here(d, k, u) && !b->taken)
             tape_unref(g->t, b->storage);
     }

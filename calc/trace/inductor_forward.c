@@ -25,8 +25,22 @@ uint32_t inductor_buffer(struct inductor *d, struct inductor_buffer b)
 
 void inductor_use(struct inductor *d, uint32_t use)
 {
-    if ((use & ~INDUCTOR_MADE) && grow(d, &d->uses, &d->use_cap, d->use_count + 1, sizeof *d->uses))
+    if (inductor_used(use) && grow(d, &d->uses, &d->use_cap, d->use_count + 1, sizeof *d->uses))
         d->uses[d->use_count++] = use;
+}
+
+void inductor_use_there(struct inductor *d, uint32_t buffer)
+{
+    inductor_use(d, buffer | (d->moved > 0 && !d->looks ? INDUCTOR_MOVED : 0));
+}
+
+// Whether a walk has been here; once more, if now it comes by way of other places.
+bool inductor_has_seen(const struct inductor *d, uint32_t *seen)
+{
+    uint32_t here = d->walk << 1 | (d->moved > 0 && !d->looks);
+    bool been = *seen == here || *seen == (d->walk << 1 | 1);
+    *seen = been ? *seen : here;
+    return been;
 }
 
 void inductor_kernel_end(struct inductor *d, size_t begin, bool generated)
@@ -72,7 +86,8 @@ static bool is_kept_here(const struct inductor *d, uint32_t value)
 static bool is_stored(const struct inductor *d, uint32_t value)
 {
     const struct inductor_value *v = &d->values[value];
-    return v->begins || inductor_reduces(&d->joint.nodes[v->node]) || is_kept_here(d, value);
+    return (v->begins && !d->behind) || inductor_reduces(&d->joint.nodes[v->node]) ||
+           is_kept_here(d, value);
 }
 
 // Results beside the one that the node is named by: statistics, masks of dropout.
@@ -94,21 +109,23 @@ static void make_sides(struct inductor *d, const struct node *n, bool before)
 // What a generated kernel reads for a value: buffers, through all that it computes on its way.
 void inductor_read(struct inductor *d, uint32_t value)
 {
-    if (value == TAPE_NONE || d->seen[value] == d->walk ||
+    if (value == TAPE_NONE || inductor_has_seen(d, &d->seen[value]) ||
         inductor_storage(d, value)->home != HOME_TAPE)
         return;
-    d->seen[value] = d->walk;
     const struct inductor_value *v = &d->values[value];
     if (v->buffer) {
-        inductor_use(d, v->buffer);
+        inductor_use_there(d, v->buffer);
         return;
     }
     if (v->node == GRAPH_NO_NODE)
         return;
     const struct node *n = &d->joint.nodes[v->node];
+    bool moves = inductor_moves(d, n);
+    d->moved += moves;
     for (unsigned k = 0; k < n->edge_count; k++)
         inductor_read(d, inductor_argument(d, &n->edges[k]));
-    if (d->looks)
+    d->moved -= moves;
+    if (d->looks || v->buffer)
         return;
     make_sides(d, n, false);
     if (is_stored(d, value))
@@ -206,24 +223,45 @@ static void call(struct inductor *d, int32_t i)
     inductor_kernel_end(d, begin, false);
 }
 
+static void call_again(struct inductor *d, int32_t i)
+{
+    const struct node *n = &d->joint.nodes[i];
+    uint32_t layer = d->layer;
+    bool again = d->again;
+    d->layer = n->unit < 0 ? d->layers : (uint32_t)n->unit;
+    d->again = d->behind;
+    call(d, i);
+    d->layer = layer;
+    d->again = again;
+}
+
+// Marks what is behind a value and not there. Returns the first node of it.
+static int32_t want(struct inductor *d, uint32_t value)
+{
+    struct inductor_value *v = &d->values[value];
+    if (value == TAPE_NONE || v->buffer || v->node == GRAPH_NO_NODE || v->wanted)
+        return INT32_MAX;
+    const struct node *n = &d->joint.nodes[v->node];
+    int32_t first = v->node;
+    v->wanted = true;
+    for (unsigned k = 0; k < n->edge_count; k++) {
+        int32_t before = want(d, inductor_argument(d, &n->edges[k]));
+        first = before < first ? before : first;
+    }
+    return first;
+}
+
+// In the order of the code. SRC: pytorch torch/_functorch/partitioners.py,
+// reordering_to_mimic_autograd_engine (insert_node_in_graph).
 void inductor_ensure(struct inductor *d, uint32_t value)
 {
-    const struct inductor_value *v = &d->values[value];
-    if (value == TAPE_NONE || v->buffer || v->node == GRAPH_NO_NODE || d->failed)
-        return;
-    const struct node *n = &d->joint.nodes[v->node];
-    if (inductor_is_extern(n)) {
-        uint32_t layer = d->layer;
-        bool again = d->again;
-        d->layer = n->unit < 0 ? d->layers : (uint32_t)n->unit;
-        d->again = d->behind;
-        call(d, v->node);
-        d->layer = layer;
-        d->again = again;
-        return;
+    int32_t first = want(d, value), last = d->values[value].node;
+    for (int32_t i = first; i <= last && !d->failed; i++) {
+        uint32_t result = inductor_result(d, i);
+        if (d->values[result].wanted && inductor_is_extern(&d->joint.nodes[i]))
+            call_again(d, i);
+        d->values[result].wanted = false;
     }
-    for (unsigned k = 0; k < n->edge_count; k++)
-        inductor_ensure(d, inductor_argument(d, &n->edges[k]));
 }
 
 // Calls in the order of the code; what is kept and was not on the way to one comes at the end.

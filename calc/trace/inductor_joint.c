@@ -16,7 +16,8 @@ enum inductor_class {
     CALLED = 1,  // forward
     CALLED_BACKWARD = 2,
     HANDED_ON = 4,  // the gradient of the result is that of the arguments
-    REDUCED = 8     // fewer numbers come out: a buffer of its own
+    REDUCED = 8,    // fewer numbers come out: a buffer of its own
+    MOVED = 16      // numbers come to other places
 };
 
 static const uint8_t classes[NODE_COUNT] = {
@@ -40,7 +41,13 @@ static const uint8_t classes[NODE_COUNT] = {
     [NODE_ADD] = HANDED_ON,
     [NODE_PASS] = HANDED_ON,
     [NODE_VIEW] = HANDED_ON,
-    [NODE_TURNED] = HANDED_ON,
+    [NODE_TURNED] = HANDED_ON | MOVED,
+    [NODE_CAT] = MOVED,
+    [NODE_JOIN] = MOVED,
+    [NODE_SPLIT] = MOVED,
+    [NODE_SLICE] = MOVED,
+    [NODE_SELECT] = MOVED,
+    [NODE_REPEAT] = MOVED,
     [NODE_CLONE] = HANDED_ON,
     [NODE_MEAN] = REDUCED,
     [NODE_SUM] = REDUCED,
@@ -65,6 +72,14 @@ bool inductor_allocates_itself(const struct node *n)
 bool inductor_reduces(const struct node *n)
 {
     return classes[n->kind] & REDUCED;
+}
+
+bool inductor_moves(const struct inductor *d, const struct node *n)
+{
+    bool copy = n->kind == NODE_CLONE &&
+                (inductor_storage(d, n->gradient[0])->name & 63) == PART_COPY &&
+                d->joint.nodes[n->edges[0].to].kind != NODE_QUANTIZED;  // LoRA's is as it was
+    return copy || (classes[n->kind] & MOVED);
 }
 
 bool inductor_hands_on(const struct node *n, const struct edge *e)
@@ -109,19 +124,32 @@ void inductor_layer_ends(struct inductor *d, uint32_t layer, uint32_t result)
     d->streams[layer] = result;
 }
 
+// The logits and their gradient are in both graphs. Dynamo ends a graph before GPT-2's loss; at the
+// hook on the embedding's result it breaks off, and what is behind the layers has graphs of its
+// own. SRC: traces gpt2_whole_even*, llama_whole_lora_ckpt.
+static void trace_head(struct inductor *d, bool broken)
+{
+    d->logits[0] = !broken;
+    d->logits[1] = broken ? 0 : d->g->m->c.family == FAMILY_GPT2 ? 1 : 2;
+}
+
 // Whether a gradient goes through a node, in `waiting`, which no backward pass uses here: every
 // node is there because the embedding's result has one, even if that is frozen. hooked: so it has
 // with enable_input_require_grads.
 static void trace_needs(struct inductor *d, bool hooked)
 {
     struct graph *g = &d->joint;
+    bool broken = false;
     for (size_t i = 0; i < g->node_count; i++) {
         struct node *n = &g->nodes[i];
         bool parameter = n->kind == NODE_ACCUMULATE;
-        n->waiting = parameter || (n->kind == NODE_PASS && n->edge_count == 0 && hooked);
+        bool begins = n->kind == NODE_PASS && n->edge_count == 0 && hooked;
+        broken |= begins;
+        n->waiting = parameter || begins;
         for (unsigned k = 0; k < n->edge_count; k++)
             n->waiting |= inductor_needs(d, n->edges[k].to);
     }
+    trace_head(d, broken);
 }
 
 // Casts of one tensor to one format are one cast: those that autocast makes for each product. SRC:

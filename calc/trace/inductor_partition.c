@@ -31,17 +31,40 @@ static uint64_t value_bytes(const struct inductor *d, uint32_t value)
     return inductor_bytes(d, s->dtype, s->shape);
 }
 
+// What all layers share, such as a mask, is added once more in none but the first: one user may be
+// computed again, those behind the next call of a library may not. SRC: find_first_unfusible,
+// ban_if_long_fusible_chains.
+static bool is_used_far_apart(const struct inductor *d, const struct node *n)
+{
+    return n->kind == NODE_ADD && n->role == ROLE_SCORES && d->layer > 0;
+}
+
+// Copies of whole tensors are in no list of what may be computed again; those of heads are views
+// that are expanded. SRC: get_default_op_list.
+static bool is_repeated(const struct node *n)
+{
+    return n->kind == NODE_REPEAT && n->shape == SHAPE_EVERY_U;
+}
+
 // Whether it is a buffer whatever is kept.
 static bool is_made(const struct inductor *d, uint32_t value)
 {
     const struct node *n = maker(d, value);
-    return d->values[value].begins || !n || inductor_is_extern(n) || inductor_reduces(n);
+    return d->values[value].begins || !n || inductor_is_extern(n) || inductor_reduces(n) ||
+           n->kind == NODE_EMBEDDING || is_repeated(n) || is_used_far_apart(d, n);
 }
 
 // A sum on the residual stream.
 static bool is_stream(const struct node *n)
 {
     return n->kind == NODE_ADD && (n->role == ROLE_RESID1 || n->role == ROLE_RESID2);
+}
+
+// What it costs to keep a value: twice its bytes, if it would not be a buffer else. SRC:
+// get_node_weight.
+static uint64_t weight_of(const struct inductor *d, uint32_t value)
+{
+    return value_bytes(d, value) << !(is_made(d, value) || d->values[value].called);
 }
 
 // What it costs to have a value in the backward graph.
@@ -52,7 +75,7 @@ static uint64_t cost_of(const struct inductor *d, uint32_t value, unsigned depth
         inductor_storage(d, value)->home != HOME_TAPE)
         return 0;
     const struct node *n = maker(d, value);
-    uint64_t itself = value_bytes(d, value), parts = 0;
+    uint64_t itself = weight_of(d, value), parts = 0;
     if (is_made(d, value) || is_stream(n) || depth == DEEP)
         return itself;
     for (unsigned k = 0; k < n->edge_count; k++)
@@ -60,17 +83,18 @@ static uint64_t cost_of(const struct inductor *d, uint32_t value, unsigned depth
     return parts < itself ? parts : itself;
 }
 
-// The first sum on the residual stream is computed again from what is added, if that is smaller;
-// a chain of sums is not.
+// A chain of sums is not computed again. The first sum may be, from what is added, if that costs
+// less and the words alone are what it is added to, which nothing is fused with.
 static bool is_sum_that_stays(const struct inductor *d, const struct node *n)
 {
     if (!is_stream(n) || n->edge_count != 2)
         return false;
     uint32_t a = inductor_argument(d, &n->edges[0]), b = inductor_argument(d, &n->edges[1]);
-    bool first = a == d->layer_input || b == d->layer_input;
     uint32_t other = a == d->layer_input ? b : a;
-    return !(first && d->layer == 0 &&
-             value_bytes(d, other) < inductor_bytes(d, n->dtype, n->shape));
+    const struct node *begin = maker(d, d->layer_input);
+    bool words = d->layer == 0 && (a == d->layer_input || b == d->layer_input) && begin &&
+                 (begin->kind == NODE_EMBEDDING || begin->edge_count == 0);
+    return !(words && cost_of(d, other, 0) < inductor_bytes(d, n->dtype, n->shape));
 }
 
 static void keep(struct inductor *d, uint32_t value);
@@ -79,7 +103,7 @@ static void keep(struct inductor *d, uint32_t value);
 static void keep_cheaply(struct inductor *d, uint32_t value)
 {
     const struct node *n = maker(d, value);
-    uint64_t parts = 0, itself = value_bytes(d, value);
+    uint64_t parts = 0, itself = weight_of(d, value);
     for (unsigned k = 0; k < n->edge_count; k++)
         parts += cost_of(d, inductor_argument(d, &n->edges[k]), 0);
     if (parts > itself) {
@@ -129,9 +153,19 @@ static void partition_node(struct inductor *d, int32_t i)
     }
 }
 
+static void partition_called(struct inductor *d)
+{
+    for (size_t i = 0; i < d->joint.node_count; i++) {
+        const struct node *n = &d->joint.nodes[i];
+        for (unsigned k = 0; inductor_is_extern(n) && k < n->edge_count; k++)
+            d->values[inductor_argument(d, &n->edges[k])].called = true;
+    }
+}
+
 void inductor_partition(struct inductor *d)
 {
     int32_t i = 0;
+    partition_called(d);
     uint32_t input = d->begin;
     d->values[input].kept = inductor_checkpoints(d, 0);
     for (uint32_t layer = 0; layer <= d->layers; layer++) {

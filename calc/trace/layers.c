@@ -24,10 +24,16 @@ struct value layer_add(struct graph *g, struct value a, struct value b, uint8_t 
     return out;
 }
 
+// A traced graph has no updates in place: the sum is a tensor of its own. SRC: pytorch
+// torch/_functorch/_aot_autograd/functional_utils.py.
 struct value layer_add_into(struct graph *g, struct value whole, struct value part)
 {
     struct value sum = whole;
+    if (graph_is_traced(g))
+        sum = graph_make(g, OP_ADD, whole.role, PART_SELF, whole.dtype, whole.shape);
     graph_follow_both(g, NODE_ADD, &sum, whole, part);
+    if (graph_is_traced(g))
+        graph_drop(g, whole);
     return sum;
 }
 

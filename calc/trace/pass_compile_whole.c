@@ -131,14 +131,22 @@ static struct head backward_head(struct graph *g, struct inductor *d)
     head.logits = compile_logits_gradient(g, g->compiled_end, !is_loss_apart(g));
     if (is_loss_apart(g))
         tape_ref(g->t, head.held[1] = head.logits);
-    if (g->autocast && trained)
+    uint32_t waits = d->head && d->buffers[d->head].last ? d->head : 0;
+    if (waits && d->buffers[waits].shape == SHAPE_NV) {
+        d->buffers[waits].storage = head.logits;
+        head.logits = TAPE_NONE;
+    } else if (g->autocast && trained)
         head.low =
             compile_buffer(g, OP_MM, ROLE_HEAD, PART_WEIGHT_GRAD_LOW, g->compute, SHAPE_W_WTE);
     else if (!tied && trained)
         compile_gradient(g, true, P_HEAD, OP_MM, PART_WEIGHT_GRAD);
     struct inductor_buffer *in = &d->buffers[d->incoming];
     in->storage = compile_buffer(g, OP_MM, in->role, in->part, in->dtype, in->shape);
-    if (g->autocast || !tied || !trained)
+    if (waits && d->buffers[waits].shape != SHAPE_NV) {
+        d->buffers[waits].storage = head.low;
+        head.low = TAPE_NONE;
+    }
+    if (head.logits != TAPE_NONE)
         head_done(g, &head);
     if (g->autocast && !tied && trained) {
         compile_gradient(g, true, P_HEAD, OP_TRITON, PART_WEIGHT_GRAD);
@@ -162,37 +170,6 @@ static void backward_rest(struct graph *g)
     }
 }
 
-// The embedding's gradient is summed in float32.
-static void backward_embedding(struct graph *g, struct inductor *d, struct head *head)
-{
-    bool tied = g->m->c.tie_embeddings;
-    uint32_t sum = TAPE_NONE, low = TAPE_NONE;
-    if (!is_trained(g, P_WTE)) {
-        if (d->stream)
-            compile_release(g, &d->buffers[d->stream].storage);
-        compile_forget(g, g->compiled_end, IDS);
-        return;
-    }
-    if (!g->autocast || tied)
-        sum = compile_buffer(g, OP_TRITON, ROLE_WTE, PART_SCRATCH, DT_F32, SHAPE_W_WTE);
-    else
-        compile_gradient(g, true, P_WTE, OP_TRITON, PART_WEIGHT_GRAD);
-    if (d->stream)
-        compile_release(g, &d->buffers[d->stream].storage);
-    compile_forget(g, g->compiled_end, IDS);
-    if (!g->autocast && tied) {
-        low = compile_buffer(g, OP_TRITON, ROLE_WTE, PART_WEIGHT_GRAD_LOW, g->compute, SHAPE_W_WTE);
-        compile_release(g, &sum);
-    }
-    if (!g->autocast || tied)
-        compile_gradient(g, true, P_WTE, OP_MM, PART_WEIGHT_GRAD);
-    compile_release(g, &sum);
-    compile_release(g, &low);
-    compile_release(g, &head->low);
-    if (head->logits != TAPE_NONE)
-        head_done(g, head);
-}
-
 void compile_whole_backward(struct graph *g)
 {
     struct inductor *d = g->inductor;
@@ -200,7 +177,8 @@ void compile_whole_backward(struct graph *g)
         struct head head = backward_head(g, d);
         inductor_run(d, true);
         backward_rest(g);
-        backward_embedding(g, d, &head);
+        compile_forget(g, g->compiled_end, IDS);
+        head_done(g, &head);
         for (unsigned k = 0; k < 2; k++)
             compile_release(g, &head.held[k]);
         compile_accumulate_all(g);

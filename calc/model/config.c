@@ -23,6 +23,7 @@ CONFIG_TABLE(family)
 CONFIG_TABLE(task)
 #ifndef __wasm__
 CONFIG_TABLE(trainer)
+CONFIG_TABLE(attention_mask)
 #endif
 CONFIG_TABLE(framework)
 CONFIG_TABLE(mode)

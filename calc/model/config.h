@@ -30,6 +30,7 @@ struct vram_config {
 CONFIG_ENUM(family)
 CONFIG_ENUM(task)
 CONFIG_ENUM(trainer)
+CONFIG_ENUM(attention_mask)
 CONFIG_ENUM(framework)
 CONFIG_ENUM(mode)
 CONFIG_ENUM(dtype)

@@ -42,12 +42,24 @@ bool model_masks_windows(const struct model *m)
            !(m->features & HAS_LATENT);
 }
 
+// SRC: transformers 5.23 masking_utils.py (sdpa_mask, find_packed_sequence_indices).
+bool model_masks_rows(const struct model *m)
+{
+#ifdef __wasm__
+    (void)m;
+    return false;
+#else
+    return m->c.attention_mask && m->c.task == TASK_TRAIN;
+#endif
+}
+
 bool model_makes_mask(const struct model *m)
 {
     bool kernel = m->c.attention == ATTENTION_FLASH || m->c.attention == ATTENTION_MEM_EFFICIENT;
     bool unused =
         (m->features & HAS_UNUSED_MASK) && kernel && model_has_trait(m, TRAIT_UNUSED_MASK);
-    return unused || (m->features & HAS_PICKED_KEYS) || model_masks_windows(m);
+    return unused || (m->features & HAS_PICKED_KEYS) || model_masks_windows(m) ||
+           model_masks_rows(m);
 }
 
 // Where every fourth layer is without positions, layers with experts may take turns, too.

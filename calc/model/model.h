@@ -310,6 +310,9 @@ bool model_has_eager_scores(const struct model *m);
 // Layers with a window get a mask beside query, key and value: the kernel has no window of its own.
 bool model_masks_windows(const struct model *m);
 
+// Every layer gets a mask of T x T, of each sequence its own.
+bool model_masks_rows(const struct model *m);
+
 // A forward pass makes a mask of booleans, for its layers or for none of them.
 bool model_makes_mask(const struct model *m);
 

@@ -7,6 +7,7 @@
 #include "calc/model/family.h"
 #include "calc/model/framework.h"
 #include "calc/model/gguf.h"
+#include "calc/model/masks.h"
 #include "calc/model/model_count.h"
 #include "calc/model/model_limits.h"
 #include "calc/model/precision.h"
@@ -475,6 +476,8 @@ int model_make(struct model *m, const struct vram_config *c, struct message *e)
 #ifndef __wasm__
     if (rc == VRAM_OK)
         rc = model_check_whole(&m->c, e);
+    if (rc == VRAM_OK)
+        rc = model_check_masks(&m->c, e);
     if (rc == VRAM_OK)
         rc = preference_check(&m->c, e);
     if (preference_is(&m->c) ||

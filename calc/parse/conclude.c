@@ -5,6 +5,7 @@
 
 #include "calc/base/text.h"
 #include "calc/model/framework.h"
+#include "calc/model/masks.h"
 #include "calc/model/model.h"
 #include "calc/model/preference.h"
 #include "calc/model/resolve.h"
@@ -193,6 +194,23 @@ static void conclude_rows(struct parse *p)
     if (f->length)
         c->seq_len = packed && f->micro ? f->length * f->micro : f->length;
 }
+
+#ifndef __wasm__
+// Texts that must not see each other in a row that is one for the kernel.
+static void conclude_masks(struct parse *p)
+{
+    const struct facts *f = &p->v->facts;
+    struct vram_config *c = &p->v->config, resolved = *c;
+    if (p->v->places[FIELD_attention_mask].line || f->flat != SAID_YES || f->wrapped == SAID_YES ||
+        c->attention != ATTENTION_FLASH)
+        return;
+    resolve_auto(&resolved);
+    if (model_takes_masks(&resolved))
+        c->attention_mask = ATTENTION_MASK_PACKED;
+    else
+        note(p, MESSAGE_masks_unsaid);
+}
+#endif
 
 // ---- what is not modelled together -----------------------------------------------------------
 
@@ -403,6 +421,7 @@ int conclude(struct parse *p)
     conclude_cache(p);
     conclude_loss(p);
 #ifndef __wasm__
+    conclude_masks(p);
     conclude_pairs(p);
 #endif
     conclude_evaluation(p);

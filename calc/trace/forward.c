@@ -215,7 +215,7 @@ struct value forward_head(struct graph *g, struct value x, uint32_t targets, str
     gemma3n_return(g);
 #endif
     if (graph_has(g, TRAIT_INNER_MODEL) && (g->m->features & HAS_UNUSED_MASK) &&
-        !model_masks_windows(g->m))
+        !model_masks_windows(g->m) && !model_masks_rows(g->m))
         attention_masks_close(g);  // no block has it as an argument
     bool kept = g->m->c.kernels ||
                 (g->grad && g->m->c.checkpointing);  // by fused rotations, as arguments of blocks

@@ -58,6 +58,20 @@ def answer_questions():
         pass
 
 
+def answer_unlike(rows):
+    """The answers where sequences are not alike: padded, their masks have zeros; packed, their positions begin anew."""
+    from transformers import masking_utils
+
+    def begins(positions):
+        first = positions[:, :1] - 1
+        return (torch.diff(positions, prepend=first, dim=-1) != 1).cumsum(-1)
+
+    if rows == "padded":
+        masking_utils.fast_all = lambda tensor: False
+    elif rows == "packed":
+        masking_utils.find_packed_sequence_indices = begins
+
+
 def watch_modules(model):
     """Names the module that is running, also for its backward (by the sequence numbers of autograd)."""
     rec = recorder()

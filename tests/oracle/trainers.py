@@ -229,9 +229,18 @@ def in_backward(model, kind):
         p.register_post_accumulate_grad_hook(step)
 
 
+def unlike(rows, ids):
+    """What a collator hands over beside tokens and labels."""
+    if rows == "padded":
+        return {"attention_mask": torch.ones_like(ids)}
+    return {"position_ids": torch.arange(ids.shape[1], device="cuda").expand(ids.shape)} if rows == "packed" else {}
+
+
 def plain(family, layers, batch, seq, autocast="", optimizer="default", clip=0, steps=2, micro=1, compile=False, inside=False,
-          stash=False, ema=False, **more):
-    """A loop as in the tutorials: forward with labels, backward, clipping, step, gradients to None."""
+          stash=False, ema=False, rows="", **more):
+    """A loop as in the tutorials: forward with labels, backward, clipping, step, gradients to None. Rows: padded, or
+    several sequences packed into each."""
+    oracle.answer_unlike(rows)
     model = prepare(family, layers, **more)
     average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(0.999)) if ema else None
     opt = torch.optim.SGD([torch.zeros(1, requires_grad=True)]) if inside else optimizer_of(model, optimizer)
@@ -247,7 +256,7 @@ def plain(family, layers, batch, seq, autocast="", optimizer="default", clip=0, 
             ids = tokens(family, batch, seq).cuda()
             with held:
                 with torch.autocast("cuda", DTYPES[autocast]) if autocast else contextlib.nullcontext():
-                    out = model(input_ids=ids, labels=ids)
+                    out = model(input_ids=ids, labels=ids, **unlike(rows, ids))
                 out.loss.backward()
             del out
         if clip:
@@ -436,16 +445,17 @@ def tokenizer():
                                    eos_token="</s>", pad_token="<pad>")
 
 
-def sft(family, layers, batch, seq, steps=2, arguments="", lora="", evals=0, eval_batch=0, **more):
+def sft(family, layers, batch, seq, steps=2, arguments="", lora="", evals=0, eval_batch=0, rows="", **more):
     """TRL's SFTTrainer over rows of one length, with its own defaults but for what the case names."""
     import datasets
     import trl
+    oracle.answer_unlike(rows)
     model = prepare(family, layers, **more)
     args = trl.SFTConfig(tempfile.mkdtemp(), per_device_train_batch_size=batch, max_steps=steps, report_to=[], save_strategy="no",
                          dataloader_pin_memory=False, max_length=seq, **chosen(arguments), **evaluation(steps, evals, eval_batch))
-    rows, tests = (datasets.Dataset.from_list([{"input_ids": [1] * seq}] * n)
-                   for n in (steps * batch, max(evals * eval_batch, 1)))
-    trainer = trl.SFTTrainer(model=model, args=args, train_dataset=rows, eval_dataset=tests if evals else None,
+    texts, tests = (datasets.Dataset.from_list([{"input_ids": [1] * seq}] * n)
+                    for n in (steps * batch, max(evals * eval_batch, 1)))
+    trainer = trl.SFTTrainer(model=model, args=args, train_dataset=texts, eval_dataset=tests if evals else None,
                              processing_class=tokenizer(), peft_config=adapter_config(lora) if lora else None)
     Steps(trainer.model)
     trainer.train()
@@ -507,7 +517,7 @@ def dpo(family, layers, batch, seq, steps=2, arguments="", lora="", reference=""
     words = tokenizer()
     words.backend_tokenizer.pre_tokenizer = WhitespaceSplit()
     rows, tests = (datasets.Dataset.from_list(pairs(seq, n)) for n in (steps * batch, max(evals * eval_batch, 1)))
-    trainer = trl.DPOTrainer(model=model, ref_model=ref, args=args, train_dataset=rows, eval_dataset=tests if evals else None,
+    trainer = trl.DPOTrainer(model=model, ref_model=ref, args=args, train_dataset=texts, eval_dataset=tests if evals else None,
                              processing_class=words, peft_config=adapter_config(lora) if lora else None)
     if trainer.ref_model is not None:
         oracle.mark_model(trainer.ref_model)
@@ -534,7 +544,7 @@ def reward(family, layers, batch, seq, steps=2, arguments="", lora="", dtype="fp
     text = " ".join(["a"] * (seq - 1))
     rows, tests = (datasets.Dataset.from_list([{"chosen": text, "rejected": text}] * n)
                    for n in (steps * batch, max(evals * eval_batch, 1)))
-    trainer = trl.RewardTrainer(model=model, args=args, train_dataset=rows, eval_dataset=tests if evals else None,
+    trainer = trl.RewardTrainer(model=model, args=args, train_dataset=texts, eval_dataset=tests if evals else None,
                                 processing_class=words, peft_config=cfg)
     oracle.watch_modules(trainer.model)
     Steps(trainer.model)

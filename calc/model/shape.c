@@ -143,6 +143,7 @@ void dims_make(struct dims *d, const struct model *m)
         .B = c->batch_size, .T = c->seq_len / c->context_parallel, .C = c->n_embd, .N = m->tokens};
 #ifndef __wasm__
     d->CE = model_embedding_width(m);
+    d->masks = c->attention_mask == ATTENTION_MASK_PACKED ? size_mul(d->B, d->B) : d->B;
     dims_delta(d, c);
 #endif
     d->S = c->sequence_parallel ? (d->N + tp - 1) / tp : d->N;

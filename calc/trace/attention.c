@@ -96,21 +96,11 @@ static struct value attention_fused(struct graph *g, struct value q, struct valu
     return out;
 }
 
-static uint8_t attention_mask_shape(const struct graph *g)
-{
-#ifndef __wasm__
-    if (g->m->c.attention_mask == ATTENTION_MASK_PACKED)
-        return SHAPE_MASK_PACKED;
-#endif
-    (void)g;
-    return SHAPE_MASKS;
-}
-
 void attention_mask_open(struct graph *g)
 {
     bool rows = model_masks_rows(g->m);
-    g->masks[0] = graph_scratch(g, OP_EQ, ROLE_SCORES, PART_MASK, DT_BYTE,
-                                rows ? attention_mask_shape(g) : SHAPE_MASK);
+    g->masks[0] =
+        graph_scratch(g, OP_EQ, ROLE_SCORES, PART_MASK, DT_BYTE, rows ? SHAPE_MASKS : SHAPE_MASK);
 }
 
 void attention_masks_close(struct graph *g)
@@ -124,8 +114,7 @@ void attention_masks_close(struct graph *g)
 // SRC: pytorch aten/src/ATen/native/transformers/attention.cpp, convert_boolean_attn_mask.
 struct value layer_attention_masked(struct graph *g, struct value q, struct value k, struct value v)
 {
-    uint32_t mask =
-        graph_scratch(g, OP_WHERE, ROLE_SCORES, PART_MASK, q.dtype, attention_mask_shape(g));
+    uint32_t mask = graph_scratch(g, OP_WHERE, ROLE_SCORES, PART_MASK, q.dtype, SHAPE_MASKS);
     struct value out = attention_fused(g, q, k, v, false, true);
     if (graph_needs(g, out))
         graph_save(g, out.node, mask);

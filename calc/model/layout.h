@@ -31,6 +31,7 @@ enum layout_global {
     P_TRANSFORM,
     P_TOWER = P_TRANSFORM + LAYOUT_LINEAR,  // parts for images or sound, in one
 #ifndef __wasm__
+    P_TAIL_FLAT,   // as P_ROOT_FLAT, of a unit of the last norm and the head
     P_PROJECT_IN,  // from a narrow embedding to the stream, and back
     P_PROJECT_OUT = P_PROJECT_IN + LAYOUT_LINEAR,
     P_PROJECTED = P_PROJECT_OUT + LAYOUT_LINEAR - 1,  // the last of their numbers

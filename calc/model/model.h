@@ -344,6 +344,7 @@ bool model_evaluates(const struct vram_config *c);
 // Whether torch.compile of each block by itself is modelled for a configuration without "auto". In
 // the page's build never where heads are normalized.
 bool model_compiles_whole(const struct vram_config *c);
+bool model_compiles_parts(const struct vram_config *c);
 bool model_compiles_blocks(const struct vram_config *c);
 
 // Selective checkpointing runs attention again: its operation is on no list.

@@ -308,56 +308,12 @@ static void model_dense_targets(struct vram_config *c)
         c->lora_targets |= dense;
 }
 
-// Adapters as torchtune's LoRALinear has them, over whole weights or torchao's NF4Tensor.
-static bool model_compiles_adapters(const struct vram_config *c)
-{
-    bool bits = c->quantization == QUANTIZATION_NF4 || c->quantization == QUANTIZATION_NF4_DOUBLE;
-    return framework_goes(c, BY_CHECKPOINTS_AROUND) && c->adapter == ADAPTER_LORA && !c->float8 &&
-           c->adapter_dtype == ADAPTER_DTYPE_BASE && c->lora_dropout == 0 && !c->modules_to_save &&
-           !(c->lora_targets & ~(uint64_t)CONFIG_SET_ALL_LINEAR) && (bits || !c->quantization) &&
-           (c->checkpointing == CHECKPOINTING_NONE || c->checkpointing == CHECKPOINTING_BLOCK);
-}
-
-// A block of Llama, and torchtitan's of Qwen3 without float8 and divided sequences.
-static bool model_compiles_family(const struct vram_config *c)
-{
-    unsigned plain = HAS_ROTARY | HAS_RMS_NORM | HAS_GATE;
-    uint64_t has = family_has(c) & ~(uint64_t)(HAS_REPEATED_FLASH | HAS_BARE_OUTPUT);
-    return has == plain ||
-           (MODEL_IS_WHOLE && has == (plain | HAS_HEAD_NORM) &&
-            framework_goes(c, BY_COMPLEX_ANGLES) && !c->float8 && c->context_parallel == 1);
-}
-
-// torch.compile of each block whose numbers are of two bytes. torchtune compiles the whole model up
-// to PyTorch 2.4. SRC: its training/_compile.py, compile_model.
-bool model_compiles_blocks(const struct vram_config *c)
-{
-    const struct precision *p = precision_of(c);
-    bool here = model_compiles_family(c);
-    if (framework_goes(c, BY_CHECKPOINTS_AROUND) && c->torch < 2005)
-        return false;
-    return here && c->task == TASK_TRAIN && p->compute == DT_LOW && !p->autocast &&
-           (!c->lora_rank || model_compiles_adapters(c)) && !c->kernels &&
-           c->tensor_parallel == 1 && c->pipeline_parallel == 1 &&
-           c->attention == ATTENTION_FLASH && c->dropout == 0;
-}
-
-// torch.compile of a whole model, as transformers' Trainer has it, on one GPU.
-bool model_compiles_whole(const struct vram_config *c)
-{
-    bool alone = c->n_gpu == 1 && c->tensor_parallel == 1 && c->pipeline_parallel == 1;
-    bool here = framework_goes(c, BY_TRANSFORMERS) && c->transformers >= 5000 && c->torch >= 2009;
-    bool bits = c->quantization == QUANTIZATION_NF4 || c->quantization == QUANTIZATION_NF4_DOUBLE;
-    return MODEL_IS_WHOLE && alone && here && c->task == TASK_TRAIN &&
-           (!c->quantization || (bits && !c->n_expert)) && !c->kernels &&
-           (!c->lora_rank || c->adapter == ADAPTER_LORA) && c->attention != ATTENTION_FLASH_2;
-}
-
 // Of the whole model, or of each block.
 static int model_check_compile(const struct vram_config *c, struct message *e)
 {
     bool blocks = c->compile && framework_goes(c, BY_BLOCKS);
-    bool compiled = c->compile && !blocks, whole = compiled && model_compiles_whole(c);
+    bool compiled = c->compile && !blocks, parts = compiled && model_compiles_parts(c);
+    bool whole = compiled && (parts || model_compiles_whole(c));
     const struct model_limit limits[] = {
         {compiled && !whole && c->family != FAMILY_GPT2,
          MESSAGE_compile_family,
@@ -365,7 +321,9 @@ static int model_check_compile(const struct vram_config *c, struct message *e)
         {compiled && !whole && c->dtype == DTYPE_BFLOAT16_PURE,
          MESSAGE_compile_pure,
          {"compile", "dtype"}},
-        {compiled && scheme_divides_weights(c), MESSAGE_compile_sharded, {"compile", "parallel"}},
+        {compiled && scheme_divides_weights(c) && !parts,
+         MESSAGE_compile_sharded,
+         {"compile", "parallel"}},
         {compiled && !whole && c->lora_rank, MESSAGE_compile_lora, {"compile", "lora_rank"}},
         {compiled && c->cross_entropy != CROSS_ENTROPY_EAGER &&
              !(whole && c->cross_entropy == CROSS_ENTROPY_UPCAST),

@@ -214,12 +214,14 @@ static void conclude_masks(struct parse *p)
 
 // ---- what is not modelled together -----------------------------------------------------------
 
-// Of a whole model what transformers runs on one GPU, and nanoGPT's; the blocks of some.
+// Of a whole model what transformers runs on one GPU or under FSDP2, and nanoGPT's; the blocks of
+// some. Regional: accelerate compiles nothing but the layers, and so neither last norm nor loss.
 static void conclude_compile(struct parse *p)
 {
     struct vram_config *c = &p->v->config, resolved = *c;
-    if (p->v->facts.compiled != SAID_YES)
+    if (p->v->facts.compiled < SAID_YES)
         return;
+    bool regional = p->v->facts.compiled > SAID_YES;
     resolve_auto(&resolved);
     bool blocks = framework_goes(&resolved, BY_BLOCKS);
     bool on_host = c->offload_optimizer ||
@@ -230,8 +232,9 @@ static void conclude_compile(struct parse *p)
                              resolved.cross_entropy == CROSS_ENTROPY_UPCAST);
     bool ours = MODEL_IS_WHOLE && framework_goes(&resolved, BY_TRANSFORMERS);
     bool whole =
-        ours ? logits && model_compiles_whole(&resolved) : c->family == FAMILY_GPT2;  // nanoGPT's
-    if (!on_host && (blocks ? model_compiles_blocks(&resolved) : whole))
+        ours ? logits && (model_compiles_whole(&resolved) || model_compiles_parts(&resolved))
+             : c->family == FAMILY_GPT2;  // nanoGPT's
+    if (!on_host && !regional && (blocks ? model_compiles_blocks(&resolved) : whole))
         c->compile = COMPILE_TORCH25;
     else
         note(p, MESSAGE_compiled_as_eager);

@@ -15,6 +15,8 @@
 
 #include "calc/model/scheme.h"
 #include "calc/trace/block_heads.h"
+#include "calc/trace/block_traced.h"
+#include "calc/trace/compiled.h"
 #include "calc/trace/layers_lora.h"
 #include "calc/trace/pass_compile_kept.h"
 
@@ -400,6 +402,12 @@ static void run_begin_backward(struct run *r, struct node *n, const uint8_t *aga
 void node_compiled_block(struct graph *g, const struct node *n, uint32_t results[])
 {
     struct run r;
+#ifndef __wasm__
+    if (compile_is_cut(g->m)) {
+        node_traced_block(g, n, results);
+        return;
+    }
+#endif
     enum compiled kind = (enum compiled)n->extra;
     bool wanted = n->edges[0].to != GRAPH_NO_NODE;
     run_open(&r, g);

@@ -14,6 +14,7 @@
 #include "calc/trace/block_nanotron.h"
 #include "calc/trace/block_opt.h"
 #include "calc/trace/block_shares.h"
+#include "calc/trace/block_traced.h"
 #include "calc/trace/checkpoint.h"
 #include "calc/trace/compiled.h"
 #include "calc/trace/inductor.h"
@@ -43,13 +44,22 @@ static bool forward_checkpoints(const struct graph *g)
            (every || kind == CHECKPOINTING_BLOCK || kind == CHECKPOINTING_SELECTIVE);
 }
 
+static block_fn *forward_body(const struct graph *g, bool checkpoints)
+{
+#ifndef __wasm__
+    if (compile_is_cut(g->m))
+        return block_traced;
+#endif
+    if (compile_is_of_blocks(g))
+        return checkpoints ? block_compiled_checkpointed : block_compiled;
+    return checkpoints ? checkpoint_block : block_forward;
+}
+
 // The layer with the weights that it needs.
 static struct value forward_layer(struct graph *g, struct value x)
 {
     bool checkpoints = forward_checkpoints(g);
-    block_fn *body = compile_is_of_blocks(g)
-                         ? (checkpoints ? block_compiled_checkpointed : block_compiled)
-                         : (checkpoints ? checkpoint_block : block_forward);
+    block_fn *body = forward_body(g, checkpoints);
     if (!g->gathered || (checkpoints && g->around))
         return body(g, x);
     return parallel_layer(g, x, body);
@@ -205,7 +215,12 @@ struct value forward_head(struct graph *g, struct value x, uint32_t targets, str
                           struct value *normed, struct value *logits)
 {
     bool encoder = g->m->features & HAS_ENCODER;
-    *normed = encoder ? x : forward_last_norm(g, x);
+#ifndef __wasm__
+    if (compile_is_cut(g->m))
+        *normed = traced_last_norm(g, x);
+    else
+#endif
+        *normed = encoder ? x : forward_last_norm(g, x);
     for (unsigned k = 0; k < 3 && graph_has(g, TRAIT_INNER_MODEL); k++) {
         graph_drop(g, local[k]);
         local[k] = graph_none();
@@ -214,10 +229,12 @@ struct value forward_head(struct graph *g, struct value x, uint32_t targets, str
 #ifndef __wasm__
     gemma3n_return(g);
 #endif
-    if (graph_has(g, TRAIT_INNER_MODEL) && (g->m->features & HAS_UNUSED_MASK) &&
-        !model_masks_windows(g->m) && !model_masks_rows(g->m))
+    bool unused =
+        (g->m->features & HAS_UNUSED_MASK) && !model_masks_windows(g->m) && !model_masks_rows(g->m);
+    bool goes = compile_is_cut(g->m) && !(g->grad && g->m->c.checkpointing);
+    if (graph_has(g, TRAIT_INNER_MODEL) && (unused || goes))
         attention_masks_close(g);  // no block has it as an argument
-    bool kept = g->m->c.kernels ||
+    bool kept = g->m->c.kernels || compile_is_cut(g->m) ||
                 (g->grad && g->m->c.checkpointing);  // by fused rotations, as arguments of blocks
     if (graph_has(g, TRAIT_INNER_MODEL) && !kept)
         layer_rope_close(g);

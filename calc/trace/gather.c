@@ -1,4 +1,4 @@
-// Owns how a unit's weights are gathered: what is copied, cast and sent for it.
+// Owns how a unit's weights are gathered and its gradients sent: what is copied and cast for it.
 
 #include "calc/trace/gather.h"
 
@@ -78,4 +78,12 @@ uint32_t gather_copy_out(struct graph *g, uint32_t gathered, uint8_t shape)
     uint32_t weights = gather_buffer(g, OP_ALL_GATHER, g->compute, gather_shape(shape));
     tape_unref(g->t, gathered);
     return weights;
+}
+
+// The gradients of a unit, in the format in which they are added up.
+uint8_t gather_sum_format(const struct graph *g)
+{
+    if (gather_sends_narrow(g))
+        return g->compute;
+    return precision_of(&g->m->c)->weight == DT_F32 ? DT_F32 : g->compute;
 }

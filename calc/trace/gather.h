@@ -20,4 +20,17 @@ bool gather_copies(const struct graph *g);  // each weight out of what was gathe
 uint32_t gather_weights(struct graph *g, uint8_t shape);
 uint32_t gather_copy_out(struct graph *g, uint32_t gathered, uint8_t shape);
 
+// The format in which a unit's gradients are added up.
+uint8_t gather_sum_format(const struct graph *g);
+
+// accelerate's policy for FSDP2 has one format for all: gradients are sent in it, and cast when
+// they are this GPU's part. SRC: accelerate utils/dataclasses.py,
+// FullyShardedDataParallelPlugin.set_mixed_precision (reduce_dtype).
+static inline bool gather_sends_narrow(const struct graph *g)
+{
+    uint64_t dtype = g->m->c.dtype;
+    return MODEL_IS_WHOLE && g->m->c.parallel == PARALLEL_FSDP &&
+           (dtype == DTYPE_BFLOAT16_ACCELERATE || dtype == DTYPE_FLOAT16_ACCELERATE);
+}
+
 #endif

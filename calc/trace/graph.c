@@ -24,6 +24,9 @@ void graph_free(struct graph *g)
     mem_free(g->mem, g->frames, g->frame_cap * sizeof *g->frames);
     mem_free(g->mem, g->outliving, g->outliving_cap * sizeof *g->outliving);
     mem_free(g->mem, g->kept, g->kept_cap * sizeof *g->kept);
+#ifndef __wasm__
+    mem_free(g->mem, g->blocks, g->block_cap * sizeof *g->blocks);
+#endif
     if (MODEL_IS_WHOLE)
         tape_free(&g->spare);
     graph_init(g, g->mem);

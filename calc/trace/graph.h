@@ -205,7 +205,9 @@ struct graph {
     struct value global_cos, global_sin;  // of layers with wider heads
     struct value positions;               // an argument of their checkpointed blocks
     struct inductor *inductor;            // a compiled model's graphs, pass_compile_whole.c
-    bool traced;                          // for those: a node's gradient[0] is its result
+    struct inductor **blocks;             // those of its parts, block_traced.c
+    size_t block_cap;
+    bool traced;               // for those: a node's gradient[0] is its result
     struct value given[2][2];  // keys and values for layers without, those of wider heads second
     struct value beside[4];    // of a layer with experts beside a dense part
     uint32_t routed;

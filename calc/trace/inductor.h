@@ -33,6 +33,7 @@ struct inductor_buffer {
     bool changes, changed;  // what was there is changed in place: a buffer after it, and before
     bool apart;             // of another result of its kernel: no argument's place
     bool taken;             // its memory is taken by another one
+    bool given;             // an argument of the graph that its caller may hold: a block's
     uint32_t storage;       // while the graph runs
 };
 
@@ -50,6 +51,7 @@ struct inductor_kernel {
     uint32_t layer;       // or INDUCTOR_NO_LAYER
     bool generated;       // by Triton: a result may take an argument's place
     bool again;           // of a checkpointed block that is computed again
+    bool sums;            // over all rows: a parameter's gradient
 };
 
 // A gradient before it is a buffer: what a node computes from its own, or a sum.
@@ -85,6 +87,11 @@ struct inductor {
     struct tape tape;
     uint64_t elements[SHAPE_COUNT];
     uint32_t layers;
+    bool block;          // a graph of one layer alone, or of the last norm
+    uint32_t only;       // which
+    int32_t entry;       // the node that stands for its input
+    uint32_t input;      // buffers: of that,
+    uint32_t stream;     // and its gradient's
     int32_t *layer_end;  // nodes up to here are of that layer; the last norm is one layer more
     size_t layer_cap;
     uint32_t *streams;  // the layers' results
@@ -139,6 +146,22 @@ struct inductor {
 // ---- inductor_joint.c
 // Runs the model's layers and its last norm once. Errors: false, no memory.
 bool inductor_trace(struct inductor *d, struct graph *g);
+// Runs one layer alone, or with the number behind them the last norm. needs: its input has a
+// gradient.
+bool inductor_trace_block(struct inductor *d, struct graph *g, uint32_t layer, bool needs);
+void inductor_forget_trace(struct inductor *d);  // what was planned stays
+static inline uint32_t inductor_first_layer(const struct inductor *d)
+{
+    return d->block ? d->only : 0;
+}
+static inline uint32_t inductor_last_layer(const struct inductor *d)
+{
+    return d->block ? d->only : d->layers;
+}
+static inline int32_t inductor_layer_begin(const struct inductor *d, uint32_t layer)
+{
+    return layer ? d->layer_end[layer - 1] : d->block ? d->entry : 0;
+}
 void inductor_layer_ends(struct inductor *d, uint32_t layer, uint32_t result);  // in a trace
 void inductor_free(struct inductor *d);
 

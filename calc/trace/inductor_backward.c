@@ -26,6 +26,8 @@ static void make_from_gradient(struct inductor *d, int32_t i, uint32_t gradient)
     inductor_read_gradient(d, gradient, 0);
     inductor_make_parameter(d, &d->joint.nodes[i], OP_TRITON);
     inductor_kernel_end(d, begin, true);
+    if (d->kernel_count)
+        d->kernels[d->kernel_count - 1].sums = true;
 }
 
 // From its second norm backward a block that was computed again has its parameters' gradients at
@@ -261,15 +263,40 @@ static void run_late(struct inductor *d)
     d->waits = false;
 }
 
+// A mask that is computed again is as wide as the scores where attention's gradient takes it, and
+// so is its buffer. SRC: pytorch torch/_inductor/lowering.py (expand of what is no buffer yet);
+// traces *_trainer_fsdp2_compiled_ckpt.
+static bool is_wide_mask(const struct inductor *d, const struct node *n, unsigned which)
+{
+    uint32_t value = saved_value(d, n, which);
+    return d->block && n->kind == NODE_SDPA && inductor_checkpoints(d, d->layer) &&
+           value != TAPE_NONE && inductor_is_mask(inductor_storage(d, value));
+}
+
+static uint32_t make_wide_mask(struct inductor *d, const struct node *n)
+{
+    size_t begin = d->use_count;
+    uint32_t b = inductor_gradient_buffer(d, OP_TRITON, n->role, PART_MASK, n->dtype, SHAPE_SCORES);
+    inductor_use(d, b | INDUCTOR_MADE);
+    inductor_kernel_end(d, begin, true);
+    return b;
+}
+
 // Any other call: all its gradients at once, beside what the kernel works with.
 static void run_call(struct inductor *d, const struct node *n, uint32_t gradient)
 {
+    uint32_t wide = 0;
     for (unsigned k = 0; k < n->saved_count; k++)
-        ready_saved(d, n, k);
+        if (is_wide_mask(d, n, k))
+            wide = make_wide_mask(d, n);
+        else
+            ready_saved(d, n, k);
     size_t begin = d->use_count;
     inductor_use(d, gradient);
+    inductor_use(d, wide);
     for (unsigned k = 0; k < n->saved_count; k++)
-        use_saved(d, n, k);
+        if (!is_wide_mask(d, n, k))
+            use_saved(d, n, k);
     if (n->kind == NODE_QUANTIZED)  // forward is a product of four bits as they are
         inductor_use(d, inductor_gradient_buffer(d, OP_NEW_EMPTY, n->role, PART_DEQUANTIZED,
                                                  d->g->compute, n->extra) |
@@ -294,6 +321,13 @@ static void run_call(struct inductor *d, const struct node *n, uint32_t gradient
                    INDUCTOR_MADE);
     }
     inductor_kernel_end(d, begin, false);
+}
+
+// The gradient of a block's input is a result of the graph.
+static void run_entry(struct inductor *d, int32_t i)
+{
+    d->stream = realize(d, i);
+    d->buffers[d->stream].leaves = true;
 }
 
 static void run_extern(struct inductor *d, int32_t i)
@@ -371,6 +405,8 @@ static void step(struct inductor *d)
         run_late(d);
     } else if (d->joint.nodes[i].kind == NODE_ACCUMULATE)
         run_parameter(d, i);
+    else if (d->block && i == d->entry)
+        run_entry(d, i);
     else if (inductor_is_extern_backward(&d->joint.nodes[i]))
         run_extern(d, i);
     else
@@ -388,7 +424,9 @@ void inductor_backward(struct inductor *d)
     count_edges(d);
     inductor_find_flat(d);
     d->incoming = inductor_gradient_buffer(d, OP_MM, n->role, PART_GRAD, n->dtype, n->shape);
-    inductor_open_head(d);
+    d->buffers[d->incoming].given = d->block;
+    if (!d->block)
+        inductor_open_head(d);
     inductor_deliver_buffer(d, &root, d->incoming);
     while ((d->ready_count > 0 || d->late_count > 0 || d->lazy_count > 0) && !d->failed) {
         if (d->ready_count > 0)

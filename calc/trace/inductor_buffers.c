@@ -11,12 +11,13 @@
 
 enum { NEVER = UINT32_MAX };
 
-// What a library borrows in a call is none of Inductor's buffers.
+// What a library borrows in a call is none of Inductor's buffers; what a block is given does not
+// end in it.
 static int64_t buffer_bytes(const struct inductor *d, uint32_t which)
 {
     const struct inductor_buffer *b = &d->buffers[which];
     bool borrowed = b->op == OP_NEW_EMPTY && b->part == PART_SCRATCH;
-    return borrowed ? 0 : (int64_t)inductor_bytes(d, b->dtype, b->shape);
+    return borrowed || b->given ? 0 : (int64_t)inductor_bytes(d, b->dtype, b->shape);
 }
 
 int64_t inductor_made_bytes(const struct inductor *d, uint32_t which)
@@ -121,8 +122,9 @@ static uint32_t plan_in_place(const struct plan *p, uint32_t k, uint32_t u)
     for (uint32_t v = d->kernels[k].begin; d->kernels[k].generated && !d->buffers[b].apart && v < u;
          v++) {
         uint32_t other = d->uses[v];
-        if (inductor_used(other) == other && d->buffers[other].last == k &&
-            !d->buffers[other].taken && is_alike(d, b, other) && !is_read_else(d, k, v))
+        if (inductor_used(other) == other && !d->buffers[other].given &&
+            d->buffers[other].last == k && !d->buffers[other].taken && is_alike(d, b, other) &&
+            !is_read_else(d, k, v))
             return other;
     }
     return 0;
@@ -177,7 +179,7 @@ static void plan_kernel(struct plan *p, uint32_t k)
     }
     for (uint32_t u = kernel->begin; u < kernel->end; u++) {
         uint32_t b = inductor_used(d->uses[u]);
-        bool given = k >= d->backward && d->buffers[b].handed;  // an argument of the graph
+        bool given = d->buffers[b].given || (k >= d->backward && d->buffers[b].handed);
         if (ends_here(d, k, u) && !given && !(b && d->buffers[b].taken) &&
             graph_grow(d->g, &p->pool, &p->pool_cap, p->pool_count + 1, sizeof *p->pool))
             p->pool[p->pool_count++] = b;
@@ -204,6 +206,11 @@ static int64_t plan_head(const struct inductor *d)
 // The head: the logits and their gradient, then that and both of its products.
 static void plan_order(struct inductor *d)
 {
+    if (d->block) {
+        int64_t there = plan_begin(d, d->backward);
+        inductor_order(d, there, there, 0);
+        return;
+    }
     int64_t begin = plan_begin(d, d->backward), kept = plan_head(d),
             in = buffer_bytes(d, d->incoming),
             logits = (int64_t)inductor_bytes(d, d->g->compute, SHAPE_NV);
@@ -267,7 +274,8 @@ static void run_kernel(struct inductor *d, uint32_t k)
     run_enter(d, kernel->layer);
     for (uint32_t u = kernel->begin; u < kernel->end; u++) {
         struct inductor_buffer *b = &d->buffers[inductor_used(d->uses[u])];
-        if (ends_here(d, k, u) && !b->taken)
+        bool later = b->given && k < d->backward;  // the caller's still
+        if (ends_here(d, k, u) && !b->taken && !later)
             tape_unref(g->t, b->storage);
     }
     g->recompute = false;

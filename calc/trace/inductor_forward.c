@@ -48,8 +48,11 @@ void inductor_kernel_end(struct inductor *d, size_t begin, bool generated)
     if (begin == d->use_count ||
         !grow(d, &d->kernels, &d->kernel_cap, d->kernel_count + 1, sizeof *d->kernels))
         return;
-    d->kernels[d->kernel_count++] = (struct inductor_kernel){
-        (uint32_t)begin, (uint32_t)d->use_count, d->layer, generated, d->again};
+    d->kernels[d->kernel_count++] = (struct inductor_kernel){.begin = (uint32_t)begin,
+                                                             .end = (uint32_t)d->use_count,
+                                                             .layer = d->layer,
+                                                             .generated = generated,
+                                                             .again = d->again};
 }
 
 static uint32_t buffer_of(struct inductor *d, uint32_t value)
@@ -267,7 +270,7 @@ void inductor_ensure(struct inductor *d, uint32_t value)
 // Calls in the order of the code; what is kept and was not on the way to one comes at the end.
 static void forward_layer(struct inductor *d, uint32_t layer)
 {
-    int32_t first = layer ? d->layer_end[layer - 1] : 0;
+    int32_t first = inductor_layer_begin(d, layer);
     d->layer = layer;
     for (int32_t i = first; i < d->layer_end[layer] && !d->failed; i++)
         if (inductor_is_extern(&d->joint.nodes[i]))
@@ -282,8 +285,8 @@ static void forward_layer(struct inductor *d, uint32_t layer)
 // Nothing is left in the backward graph but what was kept: of a checkpointed block its input.
 static void forget(struct inductor *d)
 {
-    int32_t i = 0;
-    for (uint32_t layer = 0; layer <= d->layers; layer++) {
+    int32_t i = inductor_layer_begin(d, inductor_first_layer(d));
+    for (uint32_t layer = inductor_first_layer(d); layer <= inductor_last_layer(d); layer++) {
         bool all = inductor_checkpoints(d, layer);
         for (; i < d->layer_end[layer]; i++) {
             const struct node *n = &d->joint.nodes[i];
@@ -295,13 +298,16 @@ static void forget(struct inductor *d)
             }
         }
     }
-    if (d->g->m->c.checkpointing == CHECKPOINTING_BLOCK)
+    bool all = d->block ? inductor_checkpoints(d, d->only)
+                        : d->g->m->c.checkpointing == CHECKPOINTING_BLOCK;
+    if (all)
         d->masks[0] = d->masks[1] = 0;
 }
 
 void inductor_forward(struct inductor *d)
 {
-    for (uint32_t layer = 0; layer <= d->layers && !d->failed; layer++)
+    uint32_t last = inductor_last_layer(d);
+    for (uint32_t layer = inductor_first_layer(d); layer <= last && !d->failed; layer++)
         forward_layer(d, layer);
     inductor_realize(d, d->output);
     d->result = d->values[d->output].buffer;

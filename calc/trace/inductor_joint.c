@@ -7,8 +7,10 @@
 #ifndef __wasm__
 
 #include "calc/model/shape.h"
+#include "calc/trace/block.h"
 #include "calc/trace/forward.h"
 #include "calc/trace/layers.h"
+#include "calc/trace/layers_inputs.h"
 #include "calc/trace/linear.h"
 
 enum inductor_class {
@@ -149,7 +151,7 @@ static void trace_needs(struct inductor *d, bool hooked)
         for (unsigned k = 0; k < n->edge_count; k++)
             n->waiting |= inductor_needs(d, n->edges[k].to);
     }
-    trace_head(d, broken);
+    trace_head(d, broken || d->block);
 }
 
 // Casts of one tensor to one format are one cast: those that autocast makes for each product. SRC:
@@ -220,7 +222,7 @@ static struct value trace_head_input(struct graph *g, struct value x)
     return normed;
 }
 
-bool inductor_trace(struct inductor *d, struct graph *g)
+static bool trace_open(struct inductor *d, struct graph *g)
 {
     struct dims dims;
     d->g = g;
@@ -232,15 +234,44 @@ bool inductor_trace(struct inductor *d, struct graph *g)
         !graph_grow(g, &d->layer_end, &d->layer_cap, d->layers + 1, sizeof *d->layer_end) ||
         !graph_grow(g, &d->streams, &d->stream_cap, d->layers + 1, sizeof *d->streams))
         return false;
+    mem_zero(d->layer_end, (d->layers + 1) * sizeof *d->layer_end);
     graph_reset(&d->joint, g->m, &d->tape, (struct tape_stack){0, d->layers, 1});
     d->joint.traced = true;
     d->joint.training = g->training;
     d->joint.inductor = d;
     d->joint.calls = g->calls;
-    struct value local[3] = {graph_none(), graph_none(), graph_none()};
+    return true;
+}
+
+static struct value trace_embedding(struct inductor *d, struct value local[3])
+{
     uint32_t ids = tape_existing(&d->tape, NAME(BATCH, SELF), VRAM_CAT_INPUT, DT_I64, SHAPE_TOKENS,
                                  HOME_PERSIST, SLOT_X);
-    struct value x = forward_embed(&d->joint, ids, local);
+    return forward_embed(&d->joint, ids, local);
+}
+
+// The graph's result is there. hooked: as for trace_needs.
+static bool trace_close(struct inductor *d, struct value out, struct value local[3], bool hooked)
+{
+    d->output = out.storage;
+    d->root = out.node;
+    graph_drop(&d->joint, out);
+    for (unsigned k = 0; k < 3; k++)
+        graph_drop(&d->joint, local[k]);
+    if (!graph_ok(&d->joint))
+        return false;
+    trace_merge_casts(d);
+    trace_needs(d, hooked);
+    trace_values(d);
+    return graph_ok(d->g);
+}
+
+bool inductor_trace(struct inductor *d, struct graph *g)
+{
+    struct value local[3] = {graph_none(), graph_none(), graph_none()};
+    if (!trace_open(d, g))
+        return false;
+    struct value x = trace_embedding(d, local);
     if (!graph_needs(&d->joint, x))
         graph_node(&d->joint, NODE_PASS, &x, 0);
     d->begin = x.storage;
@@ -249,31 +280,45 @@ bool inductor_trace(struct inductor *d, struct graph *g)
     struct value normed = graph_input_cast(&d->joint, last, ROLE_LN_F, PART_OUTPUT_CAST);
     graph_drop(&d->joint, last);
     d->layer_end[d->layers] = (int32_t)d->joint.node_count;
-    d->output = normed.storage;
-    d->root = normed.node;
-    graph_drop(&d->joint, normed);
-    for (unsigned k = 0; k < 3; k++)
-        graph_drop(&d->joint, local[k]);
-    if (!graph_ok(&d->joint))
-        return false;
-    trace_merge_casts(d);
-    trace_needs(d, g->m->c.checkpointing);
-    trace_values(d);
-    return graph_ok(g);
+    return trace_close(d, normed, local, g->m->c.checkpointing);
 }
 
-void inductor_free(struct inductor *d)
+// The embedding comes first for what it leaves for the layers: angles, masks.
+bool inductor_trace_block(struct inductor *d, struct graph *g, uint32_t layer, bool needs)
+{
+    struct value local[3] = {graph_none(), graph_none(), graph_none()};
+    d->block = true;
+    d->only = layer;
+    if (!trace_open(d, g))
+        return false;
+    struct value x = trace_embedding(d, local);
+    if (layer < d->layers)
+        graph_enter(&d->joint, layer);
+    d->entry = graph_node(&d->joint, NODE_PASS, &x, 0);
+    d->begin = x.storage;
+    if (layer > 0)
+        d->layer_end[layer - 1] = d->entry;
+    struct value out;
+    if (layer < d->layers) {
+        inputs_choose(&d->joint);
+        out = block_forward(&d->joint, x);
+        inputs_left(&d->joint);
+        graph_leave(&d->joint);
+        graph_drop(&d->joint, x);
+    } else {
+        out = forward_last_norm(&d->joint, x);
+    }
+    d->layer_end[layer] = (int32_t)d->joint.node_count;
+    return trace_close(d, out, local, needs);
+}
+
+void inductor_forget_trace(struct inductor *d)
 {
     const struct vram_mem *mem = d->joint.mem;
-    if (!mem)
-        return;
     mem_free(mem, d->layer_end, d->layer_cap * sizeof *d->layer_end);
     mem_free(mem, d->streams, d->stream_cap * sizeof *d->streams);
     mem_free(mem, d->values, d->value_cap * sizeof *d->values);
     mem_free(mem, d->seen, d->seen_cap * sizeof *d->seen);
-    mem_free(mem, d->buffers, d->buffer_cap * sizeof *d->buffers);
-    mem_free(mem, d->kernels, d->kernel_cap * sizeof *d->kernels);
-    mem_free(mem, d->uses, d->use_cap * sizeof *d->uses);
     mem_free(mem, d->gradients, d->gradient_cap * sizeof *d->gradients);
     mem_free(mem, d->ready, d->ready_cap * sizeof *d->ready);
     mem_free(mem, d->late, d->late_cap * sizeof *d->late);
@@ -281,5 +326,22 @@ void inductor_free(struct inductor *d)
     mem_free(mem, d->arrived, d->arrived_cap * sizeof *d->arrived);
     graph_free(&d->joint);
     tape_free(&d->tape);
+    d->layer_end = d->ready = NULL;
+    d->streams = d->seen = d->arrived = NULL;
+    d->values = NULL;
+    d->gradients = NULL;
+    d->late = NULL;
+    d->links = NULL;
+}
+
+void inductor_free(struct inductor *d)
+{
+    const struct vram_mem *mem = d->joint.mem;
+    if (!mem)
+        return;
+    inductor_forget_trace(d);
+    mem_free(mem, d->buffers, d->buffer_cap * sizeof *d->buffers);
+    mem_free(mem, d->kernels, d->kernel_cap * sizeof *d->kernels);
+    mem_free(mem, d->uses, d->use_cap * sizeof *d->uses);
 }
 #endif

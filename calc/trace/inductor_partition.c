@@ -91,6 +91,9 @@ static bool is_sum_that_stays(const struct inductor *d, const struct node *n)
         return false;
     uint32_t a = inductor_argument(d, &n->edges[0]), b = inductor_argument(d, &n->edges[1]);
     uint32_t other = a == d->layer_input ? b : a;
+    if (d->block && (a == d->layer_input || b == d->layer_input))
+        // which is kept in any case: of two cuts alike the earlier one
+        return cost_of(d, other, 0) > inductor_bytes(d, n->dtype, n->shape);
     const struct node *begin = maker(d, d->layer_input);
     bool words = d->layer == 0 && (a == d->layer_input || b == d->layer_input) && begin &&
                  (begin->kind == NODE_EMBEDDING || begin->edge_count == 0);
@@ -164,22 +167,24 @@ static void partition_called(struct inductor *d)
 
 void inductor_partition(struct inductor *d)
 {
-    int32_t i = 0;
     partition_called(d);
-    uint32_t input = d->begin;
+    uint32_t input = d->begin, first = inductor_first_layer(d);
+    int32_t i = inductor_layer_begin(d, first);
     d->values[input].kept = inductor_checkpoints(d, 0);
-    for (uint32_t layer = 0; layer <= d->layers; layer++) {
+    for (uint32_t layer = first; layer <= inductor_last_layer(d); layer++) {
         d->layer = layer;
         d->layer_input = input;
         d->values[input].begins = true;
         for (; i < d->layer_end[layer]; i++)
             partition_node(d, i);
-        if (layer < d->layers)
+        if (layer < d->layers && !d->block)
             input = d->streams[layer];
         d->values[input].kept |= inductor_checkpoints(d, layer + 1);
     }
     // The last norm's argument is there when its block has been computed again.
     if (inductor_checkpoints(d, d->layers - 1))
         d->values[input].kept = false;
+    if (d->block)
+        d->values[input].kept = true;
 }
 #endif

@@ -28,7 +28,7 @@ void node_inplace(struct graph *g, const struct node *n, uint32_t results[])
 {
     if (n->edges[0].to == GRAPH_NO_NODE || n->saved[0] == TAPE_NONE)
         return;
-    if (compile_is_of_blocks(g)) {
+    if (compile_is_of_blocks(g) || compile_is_cut(g->m)) {
         results[0] = graph_scratch(g, OP_TRITON, ROLE_LOGITS, PART_GRAD, n->edges[0].dtype,
                                    n->edges[0].shape);
         return;

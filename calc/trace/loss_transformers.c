@@ -5,10 +5,12 @@
 
 #include "calc/trace/loss_transformers.h"
 
+#include "calc/trace/compiled.h"
 #include "calc/trace/layers.h"
 #include "calc/trace/layers_llama.h"
 #include "calc/trace/linear.h"
 #include "calc/trace/loss_inplace.h"
+#include "calc/trace/parallel.h"
 
 // hidden_states[:, slice_indices, :]: three slices, each a node in the versions that make one for a
 // whole dimension.
@@ -24,6 +26,8 @@ struct value loss_logits(struct graph *g, struct value x)
 {
     struct value in = loss_sliced(g, graph_copy(g, x)), logits = layer_head(g, in);
     graph_drop(g, in);
+    if (parallel_has_tail(g))
+        logits = parallel_head_leave(g, logits);
     if (g->m->features & (HAS_SOFT_CAP | HAS_GLOBAL_HEADS))
         logits = layer_soft_cap(g, logits);
     if (g->m->features & HAS_LOGIT_SCALE) {
@@ -79,11 +83,27 @@ static struct value loss_shifted(struct graph *g, struct value logits)
     return loss;
 }
 
+#ifndef __wasm__
+// What follows the head is compiled: the logits are read as they are. SRC: traces
+// *_trainer_fsdp2_compiled of tests/calc/truth/frameworks.
+static struct value loss_traced(struct graph *g, struct value logits)
+{
+    uint32_t labels = loss_labels(g, OP_TRITON, SHAPE_PADDED);
+    struct value loss = loss_inplace(g, logits, labels, SHAPE_TOKENS);
+    tape_unref(g->t, labels);
+    return loss;
+}
+#endif
+
 struct value loss_transformers(struct graph *g, struct value x, uint32_t targets,
                                struct value *logits)
 {
     (void)targets;  // shifted copies of them are what is saved
     *logits = loss_logits(g, x);
+#ifndef __wasm__
+    if (compile_is_cut(g->m))
+        return loss_traced(g, *logits);
+#endif
     bool own = (g->m->features & HAS_OWN_LOSS) && !graph_has(g, TRAIT_PADDED_LABELS);
     struct value wide = own ? graph_copy(g, *logits) : graph_to(g, *logits, DT_F32, PART_UPCAST);
     bool padded = graph_has(g, TRAIT_PADDED_LABELS) &&

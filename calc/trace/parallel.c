@@ -163,7 +163,7 @@ static void parallel_gather_next(struct graph *g)
 
 void parallel_begin_backward(struct graph *g)
 {
-    if (!g->gathered || !graph_has(g, TRAIT_INNER_MODEL) || !graph_ok(g))
+    if (!g->gathered || !graph_has(g, TRAIT_INNER_MODEL) || parallel_has_tail(g) || !graph_ok(g))
         return;
     if (g->root == TAPE_NONE)
         g->root = gather_copy_out(g, gather_weights(g, SHAPE_ROOT), SHAPE_ROOT);
@@ -202,17 +202,17 @@ void node_gather(struct graph *g, const struct node *n, uint32_t results[])
     parallel_pass(g, n, results);
 }
 
-// The gradients of a unit, in the format in which they are added up.
-static uint8_t parallel_sum_format(const struct graph *g)
-{
-    return precision_of(&g->m->c)->weight == DT_F32 ? DT_F32 : g->compute;
-}
-
 // The whole gradients of a unit that earlier micro-steps have added up.
-static uint16_t parallel_whole_slot(const struct graph *g)
+static uint16_t parallel_whole_slot(const struct graph *g, uint8_t shape)
 {
     struct node n = {
         .unit = g->t->unit, .sub = g->t->sub, .param = g->t->unit < 0 ? P_ROOT_FLAT : P_LAYER_FLAT};
+#ifndef __wasm__
+    if (shape == SHAPE_ROOT_LAST)
+        n.param = P_TAIL_FLAT;
+#else
+    (void)shape;
+#endif
     return graph_gradient_slot(&n);
 }
 
@@ -220,12 +220,12 @@ static uint16_t parallel_whole_slot(const struct graph *g)
 // both go. SRC: pytorch torch/distributed/fsdp/_runtime_utils.py, _post_backward_hook (no_sync);
 // _fully_shard/_fsdp_param.py, to_accumulated_grad_if_needed; lightning fabric no_backward_sync;
 // accelerate no_sync.
-static bool parallel_keep_whole(struct graph *g, uint32_t whole)
+static bool parallel_keep_whole(struct graph *g, uint32_t whole, uint8_t shape)
 {
     if (!parallel_adds_up(g) || g->has_gradients)
         return false;
     if (graph_ok(g))
-        tape_keep(g->t, whole, g->t->unit, parallel_whole_slot(g));
+        tape_keep(g->t, whole, g->t->unit, parallel_whole_slot(g, shape));
     return true;
 }
 
@@ -233,7 +233,7 @@ static void parallel_drop_whole(struct graph *g, uint8_t dtype, uint8_t shape)
 {
     if (parallel_adds_up(g) && g->has_gradients && graph_ok(g))
         tape_unref(g->t, tape_existing(g->t, NAME(PARALLEL, BUCKET), VRAM_CAT_GRAD, dtype, shape,
-                                       HOME_PERSIST, parallel_whole_slot(g)));
+                                       HOME_PERSIST, parallel_whole_slot(g, shape)));
 }
 
 // FSDP1: the gradients become one tensor, zeros for what is frozen, which is cast; both are gone
@@ -249,11 +249,11 @@ static void parallel_reduce_flat(struct graph *g, uint32_t *weights, unsigned co
     parallel_drop_held(g, count);
     tape_unref(g->t, *weights);
     *weights = TAPE_NONE;
-    if (parallel_keep_whole(g, flat)) {
+    if (parallel_keep_whole(g, flat, shape)) {
         parallel_forget_held(g, count);
         return;
     }
-    if (parallel_sum_format(g) != g->compute)
+    if (gather_sum_format(g) != g->compute)
         wide = gather_on(g, parallel_buffer(g, OP_TO_COPY, DT_F32, shape), STREAM_REDUCE);
     parallel_make_parts(g, count);
     tape_unref(g->t, wide);
@@ -269,15 +269,20 @@ static void parallel_reduce_late(struct graph *g, uint32_t *weights, unsigned co
     tape_unref(g->t, *weights);
     *weights = TAPE_NONE;
     tape_unref(g->t, g->reduced);
-    g->reduced = parallel_buffer(g, OP_REDUCE_SCATTER, parallel_sum_format(g), shape);
+    g->reduced = parallel_buffer(g, OP_REDUCE_SCATTER, gather_sum_format(g), shape);
     parallel_drop_held(g, count);
-    if (parallel_keep_whole(g, g->reduced)) {
+    if (parallel_keep_whole(g, g->reduced, shape)) {
         parallel_forget_held(g, count);
         g->reduced = TAPE_NONE;
         return;
     }
+    uint32_t sent = TAPE_NONE;
+    if (gather_sends_narrow(g))
+        sent =
+            gather_on(g, parallel_buffer(g, OP_REDUCE_SCATTER, DT_LOW_SHARE, shape), STREAM_REDUCE);
     parallel_make_parts(g, count);
-    parallel_drop_whole(g, parallel_sum_format(g), shape);
+    tape_unref(g->t, sent);
+    parallel_drop_whole(g, gather_sum_format(g), shape);
 }
 
 #ifndef __wasm__
@@ -287,7 +292,7 @@ void parallel_reduce_some(struct graph *g, uint32_t *weights, const uint16_t *nu
     tape_unref(g->t, *weights);
     *weights = TAPE_NONE;
     tape_unref(g->t, g->reduced);
-    g->reduced = parallel_buffer(g, OP_REDUCE_SCATTER, parallel_sum_format(g), shape);
+    g->reduced = parallel_buffer(g, OP_REDUCE_SCATTER, gather_sum_format(g), shape);
     for (unsigned i = 0; i < count && graph_ok(g); i++)
         tape_unref(g->t, parallel_params(g)[numbers[i]].held);
     for (unsigned i = 0; i < count && graph_ok(g); i++) {

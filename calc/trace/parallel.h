@@ -21,6 +21,19 @@ struct value parallel_layer(struct graph *g, struct value x, block_fn *body);
 void parallel_keep_input(struct graph *g, uint32_t input, uint32_t gradient);
 node_fn node_gather, node_reshard;
 
+// fully_shard is called for the embedding, and for the last norm with the head, whose weights stay;
+// with tied weights all of it is one unit: accelerate's pull request 4015 (1.14, June 2026), later
+// than transformers 5.11. SRC: accelerate utils/fsdp_utils.py, fsdp2_prepare_model; traces
+// *_trainer_fsdp2 of tests/calc/truth/frameworks.
+static inline bool parallel_has_tail(const struct graph *g)
+{
+    uint64_t dtype =
+        g->m->c.dtype;  // those of its mixed precision: others are of loops of one's own
+    return MODEL_IS_WHOLE && g->gathered && g->m->c.parallel == PARALLEL_FSDP &&
+           (dtype == DTYPE_BFLOAT16_ACCELERATE || dtype == DTYPE_FLOAT16_ACCELERATE) &&
+           framework_goes(&g->m->c, BY_TRANSFORMERS) && g->m->c.transformers >= 5012;
+}
+
 // Where embedding and head are units by themselves: around both of them. The argument is used up.
 bool parallel_apart(const struct graph *g);
 struct value parallel_embedded(struct graph *g, struct value x);

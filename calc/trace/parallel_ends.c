@@ -17,7 +17,8 @@ static bool ends_go(const struct graph *g)
 
 bool parallel_apart(const struct graph *g)
 {
-    bool apart = ends_go(g) || (graph_has(g, TRAIT_ENDS_APART) && !g->m->c.lora_rank);
+    bool apart = ends_go(g) || parallel_has_tail(g) ||
+                 (graph_has(g, TRAIT_ENDS_APART) && !g->m->c.lora_rank);
     return g->gathered && apart && g->m->c.parallel == PARALLEL_FSDP && !g->m->c.tie_embeddings;
 }
 
@@ -62,6 +63,8 @@ struct value parallel_head_enter(struct graph *g, struct value x)
 
 struct value parallel_head_leave(struct graph *g, struct value logits)
 {
+    if (parallel_has_tail(g))  // which stays
+        return ends_view(g, logits, NODE_GATHER, parallel_apart(g) ? END_LAST : END_ROOT);
     if (!parallel_apart(g) && ends_rooted(g)) {
         parallel_root_goes(g);
         return ends_view(g, logits, NODE_GATHER, END_ROOT);

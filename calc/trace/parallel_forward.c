@@ -48,7 +48,7 @@ void parallel_open(struct graph *g)
 
 void parallel_root_goes(struct graph *g)
 {
-    if (!graph_has(g, TRAIT_ROOT_RESHARDED) || !gather_copies(g) ||
+    if (!graph_has(g, TRAIT_ROOT_RESHARDED) || !gather_copies(g) || parallel_has_tail(g) ||
         g->m->c.reshard_after_forward == RESHARD_NO)
         return;
     tape_unref(g->t, g->root);

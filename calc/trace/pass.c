@@ -6,6 +6,7 @@
 #include "calc/model/precision.h"
 #include "calc/model/preference.h"
 #include "calc/trace/backward.h"
+#include "calc/trace/block_traced.h"
 #include "calc/trace/cache.h"
 #include "calc/trace/checkpoint.h"
 #include "calc/trace/compiled.h"
@@ -53,7 +54,11 @@ static struct value pass_forward(struct graph *g, uint32_t ids, uint32_t targets
         return compile_is_traced(g->m) ? compile_whole_forward(g, ids, targets, logits)
                                        : compile_forward(g, ids, targets, logits);
     bool inside = graph_has(g, TRAIT_INNER_MODEL);  // the model's forward function makes the loss
-    struct value x = forward_layers(g, parallel_embedded(g, forward_embed(g, ids, local)));
+    struct value embedded = forward_embed(g, ids, local);
+#ifndef __wasm__
+    traced_open(g);
+#endif
+    struct value x = forward_layers(g, parallel_embedded(g, embedded));
     if (!inside && !parallel_apart(g))
         parallel_forward_end(g);
     x = parallel_head_enter(g, x);
@@ -63,7 +68,7 @@ static struct value pass_forward(struct graph *g, uint32_t ids, uint32_t targets
     graph_drop(g, normed);
     if (inside || parallel_apart(g))
         parallel_forward_end(g);
-    if (rotary && !(g->grad && g->m->c.checkpointing))
+    if (rotary && !(g->grad && (g->m->c.checkpointing || compile_is_cut(g->m))))
         layer_rope_close(g);
     return loss;
 }
@@ -137,7 +142,8 @@ static void pass_widen(struct graph *g, struct value *logits)
     bool wraps = dtype == DTYPE_BFLOAT16_LOADED || dtype == DTYPE_FLOAT16_LOADED ||
                  dtype == DTYPE_BFLOAT16_ACCELERATE || dtype == DTYPE_FLOAT16_ACCELERATE;
     bool dropped = g->m->c.keep_logits == KEEP_LOGITS_NO;
-    if (!wraps || !dropped || !graph_has(g, TRAIT_INNER_MODEL) || logits->storage == TAPE_NONE)
+    if (!wraps || !dropped || compile_is_cut(g->m) || !graph_has(g, TRAIT_INNER_MODEL) ||
+        logits->storage == TAPE_NONE)
         return;
     struct value wide = graph_to(g, *logits, DT_F32, PART_UPCAST);
     if (graph_returns_cache(g) && graph_has(g, TRAIT_CACHE_RETURNED_APART))
@@ -289,6 +295,9 @@ void pass_write(struct graph *g, const struct pass *p, graph_saved_fn *saved, vo
         pass_evaluate_between(g);
     else
         pass_evaluate(g, p);
+#ifndef __wasm__
+    traced_close(g);
+#endif
     if (!graph_ok(g))
         return;
     tape_finish(g->t);

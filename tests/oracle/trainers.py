@@ -1,6 +1,7 @@
 """Training steps as the frameworks run them; each function is a trainer of cases.tsv."""
 import contextlib
 import gc
+import os
 import tempfile
 
 import torch
@@ -283,18 +284,30 @@ def evaluation(steps, evals, eval_batch):
     return dict(eval_strategy="steps", eval_steps=steps, per_device_eval_batch_size=eval_batch) if evals else {}
 
 
-def hf(family, layers, batch, seq, steps=2, arguments="", evals=0, eval_batch=0, metrics=False, **more):
+def many(world, fsdp, regional):
+    """Trainer on one rank of world: arguments for FSDP (its version), else DDP; regional: accelerate compiles block by block."""
+    import lonely
+    lonely.join(0, world)
+    os.environ["ACCELERATE_DYNAMO_USE_REGIONAL_COMPILATION"] = str(bool(regional))
+    return dict(fsdp=True, fsdp_config={"version": fsdp}) if fsdp else {}
+
+
+def hf(family, layers, batch, seq, steps=2, arguments="", evals=0, eval_batch=0, metrics=False, world=0, fsdp=0,
+       regional=False, **more):
     """transformers.Trainer, as it is; with evals an evaluation of so many batches behind the last step, of which metrics
-    keep the logits."""
+    keep the logits; on one rank of world."""
     from transformers import Trainer, TrainingArguments
+    shared = many(world, fsdp, regional) if world else {}
     words = dict(w.split(":") for w in arguments.split(",") if w)
     words = {k: {"true": True, "false": False}.get(v, v) for k, v in words.items()}
     words = {k: int(v) if isinstance(v, str) and v.isdigit() else v for k, v in words.items()}
     model = prepare(family, layers, watch=not words.get("torch_compile"), **more)
     args = TrainingArguments(tempfile.mkdtemp(), per_device_train_batch_size=batch, max_steps=steps, report_to=[],
-                             save_strategy="no", dataloader_pin_memory=False, **words,
+                             save_strategy="no", dataloader_pin_memory=False, **words, **shared,
                              **evaluation(steps, evals, eval_batch))
     Steps(model)
+    if words.get("torch_compile"):  # what compiling has left in cycles, as Python's collector would sooner or later
+        register_optimizer_step_post_hook(lambda *_: gc.collect() and None)
     Trainer(model, args, train_dataset=Rows(family, seq), eval_dataset=Rows(family, seq, evals * eval_batch),
             compute_metrics=(lambda results: {}) if metrics else None).train()
 

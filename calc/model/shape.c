@@ -107,6 +107,9 @@ static void dims_permuted(struct dims *d, const struct model *m)
     d->EH = d->E / m->c.expert_parallel;
     d->rows = model_permuted_rows(m);
     d->joined = 3;
+    d->every[0] = size_mul(d->rows, d->C);
+    d->every[1] = size_mul(d->N * d->A + 1, d->C);
+    d->every[2] = d->rows;
     d->expert_share = model_expert_share(m, size_mul3(d->EH, d->C, d->X));
     d->expert_whole = size_mul(d->expert_share, d->expert_parts);  // each as long as the first
 }
@@ -116,6 +119,9 @@ static void dims_experts(struct dims *d, const struct model *m)
     d->EH = d->E;
     d->rows = size_mul(d->N, d->A);
     d->joined = 2;
+    d->every[0] = size_mul3(d->E, d->N, d->C);
+    d->every[1] = size_mul3(d->E, d->N, d->X);
+    d->every[2] = 2 * d->every[1];
     d->expert_parts = model_expert_parts(m);
     d->expert_whole = size_mul3(d->E, d->C, d->X);
     d->router_share = model_router_share(m, size_mul(d->E, d->C));

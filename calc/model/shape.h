@@ -15,6 +15,17 @@ enum shape {
     SHAPE_COUNT
 };
 
+#ifndef __wasm__
+// A model whose rows are permuted by expert never gives all tokens to all experts, and a number of
+// a shape has eight bits. As rows go into the products, each expert's up to a multiple of 8; in the
+// order of tokens, with a row of zeros; their count.
+enum {
+    SHAPE_GROUPED_U = SHAPE_EVERY_U,
+    SHAPE_STACKED_U = SHAPE_EVERY_FF,
+    SHAPE_ROWS = SHAPE_EVERY_FF2
+};
+#endif
+
 // Number formats of tensors. LOW is the two-byte one of autocast. A SHARE is one GPU's part of a
 // divided tensor.
 enum dtype_id {
@@ -77,6 +88,7 @@ struct dims {
 #ifndef __wasm__
     uint64_t EH;            // experts that this GPU has
     uint64_t rows;          // of the experts' products
+    uint64_t every[3];      // of SHAPE_EVERY_*
     uint64_t joined;        // matrices of the experts in one: gate and up, or all that are gathered
     uint64_t expert_parts;  // GPUs that a SHARE of experts is divided among
     uint64_t router_share;

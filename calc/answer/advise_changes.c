@@ -90,6 +90,16 @@ enum advice_applied change_compile(struct change *k)
     return ADVICE_APPLIED;
 }
 
+#ifndef __wasm__
+enum advice_applied change_compile_whole(struct change *k)
+{
+    if (k->c->compile != COMPILE_NONE || !model_compiles_whole(k->c))
+        return ADVICE_NOT_HERE;
+    advise_say(k, FIELD_compile, COMPILE_TORCH25);
+    return ADVICE_APPLIED;
+}
+#endif
+
 enum advice_applied change_loss_only(struct change *k)
 {
     if (k->c->compile == COMPILE_NONE || !k->c->compile_logits || config_fuses_head(k->c))

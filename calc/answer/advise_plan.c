@@ -40,7 +40,8 @@ int64_t plan_cost_permille(const struct vram_config *before, const struct vram_c
 {
     if (before->task != TASK_TRAIN)
         return 0;
-    if (after->compile == COMPILE_TORCH25 && before->compile == COMPILE_NONE)
+    if (after->compile == COMPILE_TORCH25 && before->compile == COMPILE_NONE &&
+        !model_compiles_whole(after))
         return -460;  // SRC: nanoGPT README, 250 -> 135 ms
     double a = seconds(before), b = seconds(after);
     if (effect == VRAM_EFFECT_DIFFERENT) {
@@ -82,6 +83,13 @@ static bool is_earlier(const struct plan *p, size_t a, size_t b)
     return p->list->row[a].number < p->list->row[b].number;
 }
 
+// A compiled run is tried alone, not in a plan: each try takes as long as many others do.
+static bool is_alone(const struct plan *p, size_t row)
+{
+    return MODEL_IS_WHOLE && p->v->config.compile == COMPILE_NONE &&
+           p->list->row[row].config.compile != COMPILE_NONE && model_compiles_whole(&p->v->config);
+}
+
 // The row that is tried next, of those of the group that were not; list->count if none.
 static size_t next_row(const struct plan *p, const bool *tried, bool same)
 {
@@ -89,7 +97,8 @@ static size_t next_row(const struct plan *p, const bool *tried, bool same)
     for (size_t k = 0; k < p->list->count; k++) {
         size_t i = p->list->order[k];
         const struct vram_change *c = change_of(p, i);
-        if (tried[i] || c->in_plan || c->refusal || (c->effect == VRAM_EFFECT_SAME) != same)
+        if (tried[i] || c->in_plan || c->refusal || is_alone(p, i) ||
+            (c->effect == VRAM_EFFECT_SAME) != same)
             continue;
         if (best == p->list->count || is_earlier(p, i, best))
             best = i;

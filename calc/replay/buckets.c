@@ -38,7 +38,7 @@ static uint64_t buckets_gradients(const struct state *s)
     const struct vram_config *c = &s->m->c;
     if (scheme_many(c) && buckets_are_whole(c))
         return s->trained_bytes;
-    bool stays = c->parallel == PARALLEL_ZERO3 && c->offload_optimizer;
+    bool stays = c->parallel == PARALLEL_ZERO3 && scheme_divides_weights(c);
     return stays ? scheme_bucket(c) * buckets_width(s->m) : 0;
 }
 

@@ -189,8 +189,7 @@ static uint64_t state_clone(const struct state *s)
 static uint64_t state_resident(const struct model *m, uint64_t layer)
 {
     uint64_t layers = size_mul(m->c.n_layer, layer);
-    bool keeps =
-        m->c.offload_optimizer && m->c.parallel == PARALLEL_ZERO3 && scheme_divides_weights(&m->c);
+    bool keeps = m->c.parallel == PARALLEL_ZERO3 && scheme_divides_weights(&m->c);
     if (layers > STATE_RESIDENT)
         layers = STATE_RESIDENT;
     return keeps ? layers << dtype_shift(precision_of(&m->c)->compute) : 0;

@@ -6,6 +6,7 @@
 
 #include "calc/trace/nodes.h"
 #include "calc/trace/parallel.h"
+#include "calc/trace/zero.h"
 
 // How many edges of reachable nodes lead to each node. Edges always lead to older nodes.
 static void backward_count(struct graph *g, int32_t root, int32_t base)
@@ -53,6 +54,16 @@ static uint8_t gradient_part(uint8_t part)
                                  : PART_WEIGHT_GRAD;
 }
 
+// A whole gradient: .grad, or added to it. ZeRO-1 has its bucket beside them.
+static void backward_keep(struct graph *g, const struct node *n, uint32_t gradient)
+{
+    zero_bucket(g, n);
+    if (g->has_gradients || g->in_buckets || g->m->c.optimizer_in_backward)
+        tape_unref(g->t, gradient);
+    else
+        tape_leave(g->t, gradient, n->unit, graph_gradient_slot(n));
+}
+
 void backward_accumulate(struct graph *g, struct node *n)
 {
     uint32_t gradient = n->gradient[0];
@@ -63,10 +74,8 @@ void backward_accumulate(struct graph *g, struct node *n)
     s->category = VRAM_CAT_GRAD;
     if (g->divided || g->summed)
         parallel_divide(g, n, gradient);
-    else if (g->has_gradients || g->in_buckets || g->m->c.optimizer_in_backward)
-        tape_unref(g->t, gradient);
     else
-        tape_leave(g->t, gradient, n->unit, graph_gradient_slot(n));
+        backward_keep(g, n, gradient);
     n->gradient[0] = TAPE_NONE;
 }
 

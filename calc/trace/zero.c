@@ -31,7 +31,7 @@ bool zero_bucket(struct graph *g, const struct node *n)
 {
     const struct vram_config *c = &g->m->c;
     const struct layout_param *p = layout_find(&g->layout, n->unit >= 0, n->param);
-    if (!scheme_is_deepspeed(c) || c->parallel == PARALLEL_ZERO3 || g->summed)
+    if (!scheme_divides_state(c) || c->parallel >= PARALLEL_ZERO3 || g->summed)
         return false;
     if (g->bucket == TAPE_NONE) {
         tape_ahead(g->t, TAPE_GLOBAL, 0);

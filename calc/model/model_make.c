@@ -332,7 +332,8 @@ static int model_check_compile(const struct vram_config *c, struct message *e)
         {compiled && !whole && c->attention == ATTENTION_MATH,
          MESSAGE_compile_math,
          {"compile", "attention"}},
-        {c->checkpointing == CHECKPOINTING_SELECTIVE && (compiled || c->n_expert),
+        {c->checkpointing == CHECKPOINTING_SELECTIVE &&
+             (compiled || (c->n_expert && !framework_goes(c, BY_PERMUTED_EXPERTS))),
          MESSAGE_selective_here,
          {"checkpointing"}},
 #ifndef __wasm__  // the page has no room for it, and says one setting after the other

@@ -195,17 +195,23 @@ static void graph_workspace_call(struct graph *g, enum op op)
                                 DT_BYTE, SHAPE_WORKSPACE));
 }
 
-// What selective checkpointing keeps: attention's results, those of reduce_scatter, and those of
-// every second product.
-// SRC: torchtitan distributed/activation_checkpoint.py, _apply_op_sac (addmm is not on its list).
+// What selective checkpointing keeps: attention's results, those of reduce_scatter and, but for
+// Qwen3, of all_to_all, and those of every second product but a router's.
+// SRC: torchtitan distributed/activation_checkpoint.py, _apply_op_sac (addmm is not on its list);
+// models/{llama4,qwen3}/infra/parallelize.py, _op_sac_save_list; config/job_config.py,
+// per_op_sac_force_recompute_mm_shapes_by_fqns.
 static bool graph_is_chosen(struct graph *g, enum op op, uint8_t role, uint8_t part)
 {
     if (g->choosing == GRAPH_NO_FRAME || g->t->allocations >= g->t->limit)
         return false;
     if (op == OP_MM)
-        return g->products++ % 2 == 0;
-    if (MODEL_IS_WHOLE && op == OP_REDUCE_SCATTER)
+        return !(MODEL_IS_WHOLE && role == ROLE_ROUTER) && g->products++ % 2 == 0;
+#ifndef __wasm__
+    if (op == OP_REDUCE_SCATTER)
         return true;
+    if (op == OP_ALL_TO_ALL)
+        return g->m->c.family != FAMILY_QWEN3_MOE;
+#endif
     return op == OP_NEW_EMPTY && role == ROLE_ATTENTION && part != PART_SCRATCH &&
            !model_repeats_attention(g->m);
 }

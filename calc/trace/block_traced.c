@@ -212,6 +212,17 @@ struct value traced_last_norm(struct graph *g, struct value x)
     return out;
 }
 
+// Gemma's embedding, which scales, is a class of transformers and so it is compiled; nn.Embedding
+// is not. SRC: models/gemma2/modeling_gemma2.py, Gemma2TextScaledWordEmbedding; pytorch
+// torch/_dynamo/trace_rules.py (torch.nn); traces gemma*_trainer_fsdp2_compiled.
+uint32_t traced_words(struct graph *g, const struct node *n, uint32_t other)
+{
+    bool scales = (g->m->features & HAS_EMBEDDING_SCALE) && !(g->m->features & HAS_BRANCH_SCALE);
+    if (!compile_is_cut(g->m) || !scales)
+        return other;
+    return graph_scratch(g, OP_TRITON, n->role, PART_SCRATCH, DT_F32, n->edges[0].shape);
+}
+
 void node_traced_block(struct graph *g, const struct node *n, uint32_t results[])
 {
     struct inductor *d = part_open(g, part_of(g), false);

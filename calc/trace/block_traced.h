@@ -14,6 +14,9 @@ struct value block_traced(struct graph *g, struct value x);
 // The last norm. Uses x up.
 struct value traced_last_norm(struct graph *g, struct value x);
 
+// What an embedding's gradient is summed in: `other`, or where the embedding is compiled float32.
+uint32_t traced_words(struct graph *g, const struct node *n, uint32_t other);
+
 void traced_close(struct graph *g);  // the pass has ended
 
 node_fn node_traced_block;

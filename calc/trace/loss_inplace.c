@@ -29,8 +29,12 @@ void node_inplace(struct graph *g, const struct node *n, uint32_t results[])
     if (n->edges[0].to == GRAPH_NO_NODE || n->saved[0] == TAPE_NONE)
         return;
     if (compile_is_of_blocks(g) || compile_is_cut(g->m)) {
-        results[0] = graph_scratch(g, OP_TRITON, ROLE_LOGITS, PART_GRAD, n->edges[0].dtype,
-                                   n->edges[0].shape);
+        uint8_t dtype = n->edges[0].dtype, shape = n->edges[0].shape;
+        uint32_t tangent = TAPE_NONE;  // of capped logits: no gradient arrives for them
+        if (MODEL_IS_WHOLE && n->saved_count > 3)
+            tangent = graph_scratch(g, OP_ZEROS, ROLE_LOGITS, PART_TEMP, dtype, shape);
+        results[0] = graph_scratch(g, OP_TRITON, ROLE_LOGITS, PART_GRAD, dtype, shape);
+        tape_unref(g->t, tangent);
         return;
     }
     tape_ref(g->t, n->saved[0]);

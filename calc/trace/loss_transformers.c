@@ -28,7 +28,7 @@ struct value loss_logits(struct graph *g, struct value x)
     graph_drop(g, in);
     if (parallel_has_tail(g))
         logits = parallel_head_leave(g, logits);
-    if (g->m->features & (HAS_SOFT_CAP | HAS_GLOBAL_HEADS))
+    if ((g->m->features & (HAS_SOFT_CAP | HAS_GLOBAL_HEADS)) && !compile_is_cut(g->m))
         logits = layer_soft_cap(g, logits);
     if (g->m->features & HAS_LOGIT_SCALE) {
         struct value scaled = layer_divide(g, logits);
@@ -84,13 +84,24 @@ static struct value loss_shifted(struct graph *g, struct value logits)
 }
 
 #ifndef __wasm__
-// What follows the head is compiled: the logits are read as they are. SRC: traces
-// *_trainer_fsdp2_compiled of tests/calc/truth/frameworks.
-static struct value loss_traced(struct graph *g, struct value logits)
+// What follows the head is compiled: the logits are read as they are. Capped ones are a result of
+// the graph beside them. SRC: traces *_trainer_fsdp2_compiled of tests/calc/truth/frameworks.
+static struct value loss_traced(struct graph *g, struct value *logits)
 {
+    bool caps = g->m->features & (HAS_SOFT_CAP | HAS_GLOBAL_HEADS);
     uint32_t labels = loss_labels(g, OP_TRITON, SHAPE_PADDED);
-    struct value loss = loss_inplace(g, logits, labels, SHAPE_TOKENS);
+    struct value capped = graph_none();
+    if (caps)
+        capped = graph_make(g, OP_TRITON, ROLE_LOGITS, PART_SCALED, logits->dtype, logits->shape);
+    int32_t node = (int32_t)g->node_count;
+    struct value loss = loss_inplace(g, *logits, labels, SHAPE_TOKENS);
     tape_unref(g->t, labels);
+    if (caps && loss.node != GRAPH_NO_NODE)
+        graph_save(g, node, capped.storage);
+    if (caps) {
+        graph_drop(g, *logits);
+        *logits = capped;
+    }
     return loss;
 }
 #endif
@@ -102,7 +113,7 @@ struct value loss_transformers(struct graph *g, struct value x, uint32_t targets
     *logits = loss_logits(g, x);
 #ifndef __wasm__
     if (compile_is_cut(g->m))
-        return loss_traced(g, *logits);
+        return loss_traced(g, logits);
 #endif
     bool own = (g->m->features & HAS_OWN_LOSS) && !graph_has(g, TRAIT_PADDED_LABELS);
     struct value wide = own ? graph_copy(g, *logits) : graph_to(g, *logits, DT_F32, PART_UPCAST);

@@ -10,6 +10,7 @@
 #include "calc/trace/block_compiled.h"
 #include "calc/trace/block_llama4.h"
 #include "calc/trace/block_nanotron.h"
+#include "calc/trace/block_traced.h"
 #include "calc/trace/layers_delta.h"
 #include "calc/trace/nodes_streams.h"
 #include "calc/trace/layers_fused.h"
@@ -329,6 +330,9 @@ static void node_embedding(struct graph *g, const struct node *n, uint32_t resul
     uint32_t masked = nanotron   ? nanotron_embedding_gradient(g, n)
                       : gathered ? sequence_whole(g, n->role, n->dtype)
                                  : TAPE_NONE;
+#ifndef __wasm__
+    masked = traced_words(g, n, masked);
+#endif
     node_weight(g, n, 0, OP_EMBEDDING_BACKWARD, false, results);
     tape_unref(g->t, masked);
 }

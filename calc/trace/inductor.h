@@ -136,7 +136,8 @@ struct inductor {
     uint32_t masks[2];  // of attention: buffers
     uint8_t logits[2];  // tensors of their size that the head has in the forward and backward graph
     uint32_t backward;  // the first kernel of the backward graph
-    uint32_t begin, output;     // the embedding's and the last norm's results
+    uint32_t begin, output;  // the embedding's and the last norm's results
+    uint32_t unused;  // zeros for the hidden states, which a graph without its loss returns, too
     uint32_t result, incoming;  // buffers: the last one, its gradient,
     uint32_t
         head;  // what a tied head leaves for the embedding: its weight's or the logits' gradient
@@ -246,6 +247,7 @@ void inductor_run_scatter(struct inductor *d, int32_t i,
 
 // ---- inductor_words.c
 void inductor_open_head(struct inductor *d);
+void inductor_open_unused(struct inductor *d);
 void inductor_run_embedding(struct inductor *d, const struct node *n, uint32_t gradient);
 
 // ---- inductor_order.c

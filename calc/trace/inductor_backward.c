@@ -427,6 +427,7 @@ void inductor_backward(struct inductor *d)
     d->buffers[d->incoming].given = d->block;
     if (!d->block)
         inductor_open_head(d);
+    inductor_open_unused(d);
     inductor_deliver_buffer(d, &root, d->incoming);
     while ((d->ready_count > 0 || d->late_count > 0 || d->lazy_count > 0) && !d->failed) {
         if (d->ready_count > 0)

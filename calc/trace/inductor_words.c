@@ -78,6 +78,21 @@ void inductor_run_embedding(struct inductor *d, const struct node *n, uint32_t g
     inductor_kernel_end(d, begin, true);
 }
 
+// Hidden states that nothing takes have a gradient of zeros, which is added to the head's.
+void inductor_open_unused(struct inductor *d)
+{
+    struct graph *g = &d->joint;
+    const struct node *n = &g->nodes[d->root];
+    struct edge e = {d->root, 0, n->dtype, n->shape, n->role};
+    if (d->g->m->c.family != FAMILY_GPT2)
+        return;
+    if (n->kind == NODE_TO_COPY)
+        e = n->edges[0];
+    d->unused = inductor_gradient_buffer(d, OP_ZEROS, e.role, PART_GRAD, e.dtype, e.shape);
+    g->nodes[e.to].link++;
+    inductor_deliver_buffer(d, &e, d->unused);
+}
+
 // The logits' gradient, if the weight's is a product at the end: with the sum, or where depth first
 // is the order of least memory.
 void inductor_open_head(struct inductor *d)

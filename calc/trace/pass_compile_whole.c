@@ -98,11 +98,11 @@ struct value compile_whole_forward(struct graph *g, uint32_t ids, uint32_t targe
 // What the head's gradient waits in: one weight with the embedding, the two are added at the end.
 struct head {
     uint32_t logits, low;
-    uint32_t held[2];  // logits and their gradient, of a loss that is a graph of its own
+    uint32_t held;  // logits, of a loss that is a graph of its own
 };
 
-// Dynamo ends a graph before GPT-2's loss: what passes between two graphs stays to the end of the
-// second one. SRC: traces gpt2_whole_even*.
+// Dynamo ends a graph before GPT-2's loss: the logits, which the first one returns, stay to the end
+// of its backward graph. SRC: traces gpt2_whole_even*.
 static bool is_loss_apart(const struct graph *g)
 {
     return g->m->c.family == FAMILY_GPT2;
@@ -127,10 +127,12 @@ static struct head backward_head(struct graph *g, struct inductor *d)
     bool tied = g->m->c.tie_embeddings, trained = is_trained(g, tied ? P_WTE : P_HEAD);
     struct head head = {TAPE_NONE};
     if (is_loss_apart(g))
-        tape_ref(g->t, head.held[0] = compile_kept(g, g->compiled_end, LOGITS));
+        tape_ref(g->t, head.held = compile_kept(g, g->compiled_end, LOGITS));
     head.logits = compile_logits_gradient(g, g->compiled_end, !is_loss_apart(g));
-    if (is_loss_apart(g))
-        tape_ref(g->t, head.held[1] = head.logits);
+    if (d->unused) {
+        struct inductor_buffer *b = &d->buffers[d->unused];
+        b->storage = compile_buffer(g, OP_ZEROS, b->role, b->part, b->dtype, b->shape);
+    }
     uint32_t waits = d->head && d->buffers[d->head].last ? d->head : 0;
     if (waits && d->buffers[waits].shape == SHAPE_NV) {
         d->buffers[waits].storage = head.logits;
@@ -179,8 +181,7 @@ void compile_whole_backward(struct graph *g)
         backward_rest(g);
         compile_forget(g, g->compiled_end, IDS);
         head_done(g, &head);
-        for (unsigned k = 0; k < 2; k++)
-            compile_release(g, &head.held[k]);
+        compile_release(g, &head.held);
         compile_accumulate_all(g);
     }
     if (d) {

@@ -265,6 +265,19 @@ static int conclude_ernie(struct parse *p)
 }
 #endif
 
+#ifndef __wasm__
+// The experts' balancing loss: int64 and float32 of layers x tokens x experts a token x experts.
+// SRC: transformers 5.23 models/qwen3_moe/modeling_qwen3_moe.py, load_balancing_loss_func.
+static void conclude_balance(struct parse *p)
+{
+    struct entry e;
+    parse_rewind(p);
+    while (p->v->config.n_expert && parse_entry(p, &e))
+        if (span_is(hf_inner(e.key), "output_router_logits") && span_is(e.value, "true"))
+            message_list_add(&p->v->notes, MESSAGE_router_loss, NO_FIELD, NO_ARGS);
+}
+#endif
+
 // A window that the file does not turn on. SRC: transformers models/qwen2/configuration_qwen2.py,
 // qwen3, qwen3_moe, smollm3: use_sliding_window.
 static void conclude_window(struct parse *p)
@@ -295,6 +308,7 @@ int hf_conclude(struct parse *p)
     conclude_window(p);
     int rc = conclude_shared(p);
 #ifndef __wasm__
+    conclude_balance(p);
     conclude_layers(p);
     if (rc == VRAM_OK)
         rc = conclude_turned(p);

@@ -102,12 +102,13 @@ static void checkpoint_hold_given(struct graph *g, int32_t base)
 }
 #endif
 
-// torchtitan's blocks run again to their end. SRC: torchtitan config/job_config.py,
+// torchtitan's blocks run again to their end; traces of kept operations without experts are with
+// PyTorch's default, as before torchtitan had the setting. SRC: torchtitan config/job_config.py,
 // ActivationCheckpoint (early_stop).
 static bool checkpoint_runs_through(const struct graph *g)
 {
     return MODEL_IS_WHOLE && framework_goes(&g->m->c, BY_COMPLEX_ANGLES) &&
-           g->m->c.checkpointing != CHECKPOINTING_SELECTIVE;
+           (g->m->c.checkpointing != CHECKPOINTING_SELECTIVE || g->m->c.n_expert);
 }
 
 // The block once more, until the last tensor that a node wants is there (early stop: the exception

@@ -10,7 +10,7 @@ const values = (text) => [...new Set(text.match(/\{\w+\}/g) ?? [])].sort().join(
 const code = (text) => (text.match(/`[^`]+`/g) ?? []).sort().join(' ');
 
 // Errors of callers, of commands and families that a page has not, and of a message, which a page explains.
-const ELSEWHERE = /^(no_answer|played_wrongly|float8_blocks|text_is_oom|no_such_|range_|solve_not_for|dpo_|auto_unsaid$|key_idle$|card_in_mib$|lfs_pointer$|ema_here$|masks_here$|masks_unsaid$|router_loss$|gpus_counted$|which_trainer$|encoder_loaded$|global_here$|shared_keys_of_none$|streams_quantized$|expert_parallel_)/;
+const ELSEWHERE = /^(no_answer|played_wrongly|float8_blocks|text_is_oom|no_such_|range_|solve_not_for|dpo_|auto_unsaid$|key_idle$|card_in_mib$|lfs_pointer$|ema_here$|masks_here$|gpus_counted$|which_trainer$|encoder_loaded$|global_here$|shared_keys_of_none$|streams_quantized$|expert_parallel_)/;
 // Notes that the page shows: of servers, of an out-of-memory message, and of a pasted file where they change the answer.
 const NOTES = /^(serve_(vllm|llama)|hint_.*|oom_of_.*|tower_(outside|frozen)|quantizer_unused|bits_unused|compiled_as_eager|gpus_unsaid|graphs_outside|model_differs|takes_less|file_not_opened|script_assumed|rank_unread|formula_.*)$/;
 // Every other note, and why no reader of a page meets its sentence.
@@ -24,7 +24,7 @@ const UNSEEN = [
     [/^(not_literal|default_read|rank_unused|word_unread|function_unread|loaded_twice|called_again|call_conditional|no_such_target|inside_a_block)$/, 'what was read and what was assumed stand beside each other'],
     [/^(server_command|model_by_name|other_gpus|weights_in_two_bytes|mxfp4_expanded|length_chosen|sizes_assumed|inner_assumed)$/, 'the setting itself stands among what was assumed, and in the form'],
     [/^(shakespeare_char|compile_left_out|log_)/, 'the setting itself stands among what was assumed'],
-    [/^(nothing_set|idle_gpus|experts_unadapted|evaluation_alone|eval_all_kept|early_stop|heads_are_padded|adapters_unfused|activations_stay|settings_apart)/, 'about a run as the command line gives it'],
+    [/^(nothing_set|idle_gpus|experts_unadapted|evaluation_alone|eval_all_kept|early_stop|heads_are_padded|adapters_unfused|activations_stay|settings_apart|masks_unsaid|router_loss)/, 'about a run as the command line gives it'],
     [/^(attention_falls_back|bfloat16_emulated|paged_outside|offloaded|cache_(returned|kept))$/, 'the table of parts and the verdict have the figure'],
 ];
 const errors = new Map(), unsaid = [], met = new Set();

@@ -4,7 +4,11 @@
 #include "calc/model/model_limits.h"
 
 #include "calc/base/size.h"
+#include "calc/model/family.h"
 #include "calc/model/framework.h"
+#include "calc/model/model.h"
+#include "calc/model/precision.h"
+#include "calc/model/shape.h"
 #include "calc/model/scheme.h"
 
 int model_check_limits(const struct model_limit *limits, size_t count, struct message *e)
@@ -44,13 +48,40 @@ int model_check_lengths(const struct vram_config *c, struct message *e)
 
 // SRC: pytorch torch/distributed/tensor/experimental/_attention.py, context_parallel; torchtitan
 // distributed/utils.py, create_context_parallel_ctx.
+static bool context_by_mesh(const struct vram_config *c)
+{
+    return framework_goes(c, BY_MESH) && c->parallel == PARALLEL_FSDP;
+}
+
+#ifndef __wasm__
+// accelerate drops masks and takes causal attention alone; what it does to a sequence was seen in
+// these families. SRC: accelerate big_modeling.py, _attach_context_parallel_hooks; transformers
+// trainer.py, _prepare_context_parallel_inputs; traces llama_cp*, qwen3*_cp*.
+static bool context_by_accelerate(const struct vram_config *c)
+{
+    uint64_t plain = HAS_ROTARY | HAS_RMS_NORM | HAS_GATE;
+    uint64_t more =
+        HAS_QKV_BIAS | HAS_HEAD_NORM | HAS_EXPERTS | HAS_REPEATED_FLASH | HAS_BARE_OUTPUT;
+    uint64_t has = family_has(c);
+    bool family = (has & plain) == plain && !(has & ~(plain | more));
+    return framework_goes(c, BY_TRANSFORMERS) && family && c->parallel == PARALLEL_FSDP &&
+           c->tensor_parallel == 1 && !c->compile && !c->trainer && !c->quantization &&
+           !c->eval_batch_size && precision_of(c)->compute == DT_LOW;
+}
+#endif
+
 int model_check_context(const struct vram_config *c, struct message *e)
 {
-    bool here = c->task == TASK_TRAIN && framework_goes(c, BY_MESH) &&
-                c->parallel == PARALLEL_FSDP && c->pipeline_parallel == 1 &&
+    bool somewhere = context_by_mesh(c);
+    message_id elsewhere = MESSAGE_context_here;
+#ifndef __wasm__
+    somewhere = somewhere || context_by_accelerate(c);
+    elsewhere = MESSAGE_context_whole;
+#endif
+    bool here = somewhere && c->task == TASK_TRAIN && c->pipeline_parallel == 1 &&
                 c->attention == ATTENTION_FLASH && !c->seq_lens;
     const struct model_limit limits[] = {
-        {c->context_parallel > 1 && !here, MESSAGE_context_here, {"context_parallel"}},
+        {c->context_parallel > 1 && !here, elsewhere, {"context_parallel"}},
     };
     if (here && c->context_parallel > 1 && c->seq_len % (2 * c->context_parallel) != 0)
         return err_set(e, MESSAGE_context_divides, NO_POS, ABOUT("context_parallel", "seq_len"),

@@ -150,6 +150,9 @@ void dims_make(struct dims *d, const struct model *m)
 #ifndef __wasm__
     d->CE = model_embedding_width(m);
     d->masks = c->attention_mask == ATTENTION_MASK_PACKED ? size_mul(d->B, d->B) : d->B;
+    bool cut = c->context_parallel > 1 && framework_goes(c, BY_TRANSFORMERS);
+    d->turned = cut ? d->N : d->T;
+    d->scored = d->T - (c->context_parallel == 1);  // labels are shifted before they are divided
     dims_delta(d, c);
 #endif
     d->S = c->sequence_parallel ? (d->N + tp - 1) / tp : d->N;

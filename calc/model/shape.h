@@ -37,12 +37,20 @@ enum dtype_id {
     DT_F32_SHARE,
     DT_LOW_SHARE,
     DT_NORM,  // float64, of what DeepSpeed takes the norm of
+#ifndef __wasm__
+    DT_F32_HALF,  // half as many numbers
+    DT_LOW_HALF,
+#endif
     DT_COUNT
 };
 
 static inline uint32_t dtype_shift(uint8_t dtype)  // log2 of the bytes of an element
 {
-    static const uint8_t shift[DT_COUNT] = {2, 1, 3, 0, 3, 2, 1, 3};
+    static const uint8_t shift[DT_COUNT] = {2, 1, 3, 0, 3, 2, 1, 3,
+#ifndef __wasm__
+                                            1, 0
+#endif
+    };
     return shift[dtype];
 }
 
@@ -54,7 +62,9 @@ struct dims {
     // of a delta rule: widths of a key's and a value's head, of all keys and values, heads of
     // values, positions that the convolution sees, positions up to whole chunks, chunks
     uint64_t dk, dv, LK, LV, LH, LW, LT, chunks;
-    uint64_t heads;  // chunks of the loss after the first that the head makes itself
+    uint64_t scored;  // positions of a sequence that have a label
+    uint64_t turned;  // those that have angles: of each sequence where it is divided by the trainer
+    uint64_t heads;   // chunks of the loss after the first that the head makes itself
 #endif
 #ifndef __wasm__
     uint64_t l;                // width of the way beside attention

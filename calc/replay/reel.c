@@ -320,7 +320,7 @@ void reel_sizes_make(struct reel_sizes *s, const uint64_t elements[SHAPE_COUNT],
         if (MODEL_IS_WHOLE)
             s->each[i] = whole * 8;
         for (uint8_t dtype = 0; dtype < DT_COUNT; dtype++) {
-            uint64_t n = dtype < DT_F32_SHARE ? whole : share;
+            uint64_t n = dtype < DT_F32_SHARE || dtype > DT_NORM ? whole : share;
             if (dtype == DT_NORM)
                 n = normed < d->normed ? normed : d->normed;
             int64_t bytes = (int64_t)(n << dtype_shift(dtype));

@@ -93,7 +93,11 @@ static int report_at_peak(struct engine *e, struct vram_result *out)
 static const char *report_dtype(const struct model *m, uint8_t dtype)
 {
     static const char *const names[DT_COUNT] = {"float32", "bfloat16", "int64",    "bool",
-                                                "float64", "float32",  "bfloat16", "float64"};
+                                                "float64", "float32",  "bfloat16", "float64",
+#ifndef __wasm__
+                                                "float32", "bfloat16"
+#endif
+    };
     bool low = dtype == DT_LOW || dtype == DT_LOW_SHARE;
     return low && precision_is_float16(&m->c) ? "float16" : names[dtype];
 }

@@ -16,8 +16,11 @@ static int schedule_first_batch(struct engine *e, struct player *p)
 {
     player_phase(p, trace_phase(TRACE_DATA, 0, 0));
     int rc = player_alloc(p, SLOT_X, &schedule_batch[0], 8 * e->model.tokens, -1);
-    return rc == VRAM_OK ? player_alloc(p, SLOT_Y, &schedule_batch[1], 8 * e->model.tokens, -1)
-                         : rc;
+    uint64_t targets = 8 * e->model.tokens;
+#ifndef __wasm__
+    targets = e->sizes.each[pass_rows(&e->model)];
+#endif
+    return rc == VRAM_OK ? player_alloc(p, SLOT_Y, &schedule_batch[1], targets, -1) : rc;
 }
 
 // estimate_loss returns: its variables go.

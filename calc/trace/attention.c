@@ -27,6 +27,15 @@ static struct random_state attention_state(struct graph *g, bool flash)
     return s;
 }
 
+#ifndef __wasm__
+void attention_random(struct graph *g, uint32_t random[2])
+{
+    struct random_state s = attention_state(g, true);
+    random[0] = s.storage[0];
+    random[1] = s.storage[1];
+}
+#endif
+
 static void attention_save(struct graph *g, struct value *out, const struct value *in, uint32_t lse,
                            const struct random_state *state, uint8_t extra)
 {

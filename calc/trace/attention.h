@@ -7,6 +7,10 @@
 
 // Of a NODE_SDPA's extra, beside the kernel: its result is contiguous by head.
 enum { ATTENTION_HEADS_FIRST = 16 };
+#ifndef __wasm__
+// Seeds and offsets of flash attention's random numbers, each TAPE_NONE where a version keeps none.
+void attention_random(struct graph *g, uint32_t random[2]);
+#endif
 
 // Whether PyTorch takes flash attention for operands of a format; else memory-efficient attention.
 bool attention_is_flash(const struct graph *g, uint8_t dtype);

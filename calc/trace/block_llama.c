@@ -7,6 +7,7 @@
 #include "calc/trace/attention.h"
 #include "calc/trace/attention_eager.h"
 #include "calc/trace/attention_latent.h"
+#include "calc/trace/attention_ring.h"
 #include "calc/trace/attention_sinks.h"
 #include "calc/trace/block_delta.h"
 #include "calc/trace/block_gemma3n.h"
@@ -74,6 +75,10 @@ static struct value llama_operand(struct graph *g, struct value x, unsigned i)
 
 static struct value llama_attend_to(struct graph *g, const struct value cast[3])
 {
+#ifndef __wasm__
+    if (attention_is_ring(g))
+        return layer_attention_ring(g, cast[2], cast[0], cast[1]);
+#endif
     bool contiguous = heads_are_copied(g) || heads_turn_in_part(g);  // cat's results are contiguous
     if (heads_have_window(g))
         return layer_attention_masked(g, cast[2], cast[0], cast[1]);

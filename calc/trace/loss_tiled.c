@@ -16,7 +16,8 @@ static uint32_t tiled_row(struct graph *g, enum op op, uint8_t part, uint8_t dty
 // hidden_states[:, :-1][labels != -100]: a copy, with the rows that it took.
 static struct value tiled_selected(struct graph *g, struct value x)
 {
-    struct value view = layer_view(g, graph_copy(g, x), NODE_SLICE);
+    bool whole = g->m->c.context_parallel > 1;  // the labels are shifted already
+    struct value view = whole ? graph_copy(g, x) : layer_view(g, graph_copy(g, x), NODE_SLICE);
     struct value out = graph_make(g, OP_INDEX, ROLE_HEAD, PART_INPUT, x.dtype, SHAPE_SHIFTED_U);
     view.shape = SHAPE_SHIFTED_U;
     if (graph_needs(g, view)) {

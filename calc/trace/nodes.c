@@ -6,6 +6,7 @@
 
 #include "calc/trace/attention.h"
 #include "calc/trace/attention_latent.h"
+#include "calc/trace/attention_ring.h"
 #include "calc/trace/block_bloom.h"
 #include "calc/trace/block_compiled.h"
 #include "calc/trace/block_llama4.h"
@@ -444,6 +445,7 @@ static node_fn *const node_table[NODE_COUNT] = {
     [NODE_CCE] = node_cut_loss,
 #ifndef __wasm__
     [NODE_EXP] = node_exp,
+    [NODE_RING] = node_sdpa_ring,
     [NODE_CUMSUM] = node_cumsum,
     [NODE_SOLVE] = node_solve,
     [NODE_SELECT] = node_slice,

@@ -163,7 +163,9 @@ static void parallel_gather_next(struct graph *g)
 
 void parallel_begin_backward(struct graph *g)
 {
-    if (!g->gathered || !graph_has(g, TRAIT_INNER_MODEL) || parallel_has_tail(g) || !graph_ok(g))
+    // accelerate's head gathers the last layer when the gradient of its logits has come to it
+    bool later = parallel_has_tail(g) && g->m->c.cross_entropy <= CROSS_ENTROPY_UPCAST;
+    if (!g->gathered || !graph_has(g, TRAIT_INNER_MODEL) || later || !graph_ok(g))
         return;
     if (g->root == TAPE_NONE)
         g->root = gather_copy_out(g, gather_weights(g, SHAPE_ROOT), SHAPE_ROOT);

@@ -53,11 +53,33 @@ struct value parallel_embedded(struct graph *g, struct value x)
     return ends_view(g, x, NODE_GATHER, END_FIRST);
 }
 
+#ifndef __wasm__
+// Under PEFT accelerate finds no last norm: the head is a unit alone, which is not called where TRL
+// multiplies tiles with its weight. The loss gathers that itself, and the last layer's stay. SRC:
+// accelerate utils/fsdp_utils.py, _find_final_norm; trl trainer/utils.py, add_fused_lm_head
+// (full_tensor).
+static bool ends_whole_tensor(const struct graph *g)
+{
+    return g->m->c.lora_rank && g->m->c.cross_entropy == CROSS_ENTROPY_TILED &&
+           parallel_has_tail(g);
+}
+#endif
+
+static uint32_t ends_take_last(struct graph *g)
+{
+#ifndef __wasm__
+    if (ends_whole_tensor(g))
+        return tape_alloc(g->t, OP_ALL_GATHER, NAME(PARALLEL, GATHERED), VRAM_CAT_CAST, g->compute,
+                          SHAPE_W_WTE);
+#endif
+    return parallel_take_forward(g, SHAPE_ROOT_LAST);
+}
+
 struct value parallel_head_enter(struct graph *g, struct value x)
 {
     if (!parallel_apart(g))
         return x;
-    g->root = parallel_take_forward(g, SHAPE_ROOT_LAST);
+    g->root = ends_take_last(g);
     return ends_view(g, x, NODE_RESHARD, END_LAST);
 }
 

@@ -83,15 +83,34 @@ static struct value pass_losses(struct graph *g, uint32_t ids, uint32_t targets,
     return pass_forward(g, ids, targets, logits);
 }
 
+#ifndef __wasm__
+uint8_t pass_rows(const struct model *m)
+{
+    bool cut = m->c.context_parallel > 1 && model_has_trait(m, TRAIT_INNER_MODEL);
+    return cut ? SHAPE_CUT_ROWS : SHAPE_TOKENS;
+}
+#endif
+
+static uint8_t pass_shape(const struct graph *g, bool targets)
+{
+#ifndef __wasm__
+    return targets ? pass_rows(g->m) : SHAPE_TOKENS;
+#else
+    (void)g;
+    (void)targets;
+    return SHAPE_TOKENS;
+#endif
+}
+
 static uint32_t pass_batch(struct graph *g, enum graph_slot slot, uint16_t name)
 {
-    return tape_existing(g->t, name, VRAM_CAT_INPUT, DT_I64, SHAPE_TOKENS, HOME_PERSIST,
-                         (uint16_t)slot);
+    return tape_existing(g->t, name, VRAM_CAT_INPUT, DT_I64, pass_shape(g, slot == SLOT_Y),
+                         HOME_PERSIST, (uint16_t)slot);
 }
 
 static uint32_t pass_fetch(struct graph *g, enum op op, uint8_t role)
 {
-    return graph_scratch(g, op, role, PART_SELF, DT_I64, SHAPE_TOKENS);
+    return graph_scratch(g, op, role, PART_SELF, DT_I64, pass_shape(g, op == OP_Y));
 }
 
 static bool pass_divides(const struct model *m)

@@ -17,6 +17,14 @@ struct pass {
 // (may be NULL).
 void pass_write(struct graph *g, const struct pass *p, graph_saved_fn *saved, void *ctx);
 
+#ifndef __wasm__
+// What a batch's targets stand for. Of a batch that is divided everything stays whole beside the
+// parts: token ids, labels, the same shifted, positions, a mask. SRC: pytorch
+// torch/distributed/tensor/experimental/_context_parallel/_attention.py, context_parallel (resize_
+// leaves the memory); transformers trainer.py, _prepare_context_parallel_inputs; traces llama_cp8.
+uint8_t pass_rows(const struct model *m);
+#endif
+
 // The model's layers in units of which all others are copies. Those before them differ, or are left
 // over.
 struct tape_stack pass_stack(const struct model *m);

@@ -615,3 +615,8 @@ def nanogpt(*args, **words):
 def titan_experts(*args, **words):
     import experts
     return experts.titan_experts(*args, **words)
+
+
+def sequence(*args, **words):
+    import parallel
+    return parallel.sequence(*args, **words)

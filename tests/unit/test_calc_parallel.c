@@ -186,7 +186,7 @@ static void test_context_parallel(void **state)
     snprintf(words[1], sizeof words[1], "%s2.7", there);
     assert_int_equal(titan_live(v, words[0]), titan_live(v, words[1]) + angles + 64 * 8 * 32768);
     vram_clear(v);
-    set_all(v, "preset=llama-3.1-8b context_parallel=2 parallel=fsdp2");
+    set_all(v, "preset=llama-3.1-8b context_parallel=2 parallel=ddp");
     assert_int_equal(vram_run(v), VRAM_EUNSUPPORTED);
     vram_clear(v);
     set_all(v, "preset=llama-3.1-8b framework=torchtitan dtype=bfloat16_fsdp parallel=fsdp2 "

@@ -131,6 +131,9 @@ says("states on the host", {framework = "torch 2.13, transformers 5.14, deepspee
 says("the second FSDP", {method = "LoRA r8 all FSDP2", n_gpu = "2"}, "parallel=fsdp2 n_gpu=2")
 says("sequences divided over the cards", {framework = "deepspeed 0.15, transformers 4.45", method = "full ZeRO-3 Ulysses SP8", n_gpu = "8", batch = "1",
   seq = "131072"}, "seq_len=16384 parallel=zero3 n_gpu=8", "context_parallel")
+says("but by accelerate's FSDP2 in turns", {group = "trl/long-context", framework = "trl 1.10, transformers 5.17, torch 2.14", method = "full FSDP2 CP=8", n_gpu = "8",
+  batch = "1", seq = "1048576", precision = "bf16 autocast", checkpointing = "block, activation offload", other = "chunked_nll"},
+  "seq_len=1048576 context_parallel=8 parallel=fsdp2 offload_activations=inputs cross_entropy=chunked dtype=bfloat16_accelerate")
 says("over all of them", {method = "full FSDP1, ring attention", n_gpu = "4", batch = "1", seq = "65537"}, "seq_len=16385 parallel=fsdp1 n_gpu=4")
 says("torchtitan's are its own", {group = "torchtitan/x", framework = "torchtitan, torch 2.7", precision = "FSDP2 MP bf16/fp32", method = "FSDP2 CP4", n_gpu = "8",
   batch = "1", seq = "32768", other = "ring attention"}, "seq_len=32768 context_parallel=4 n_gpu=2")

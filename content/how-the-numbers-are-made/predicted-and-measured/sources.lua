@@ -319,6 +319,14 @@ end
 
 -- ---- the table ------------------------------------------------------------------------------
 
+-- ---- TRL ------------------------------------------------------------------------------------
+
+-- The guide's runs keep checkpointed layers' inputs in the host's memory: gradient_checkpointing_kwargs={"offload": True}, or accelerate's
+-- activation_checkpointing_offload, "measured back to back" the same (pull request 6846).
+local function trl_long(facts)
+  if facts.activation_offload then facts.activation_offload = "inputs" end
+end
+
 -- {name for readers, pattern of the group, framework, facts, reading, what else}
 sources.list = {
   {name = "fms-acceleration", match = "^fms%-acceleration/", framework = "transformers", reading = fms,
@@ -377,6 +385,10 @@ sources.list = {
   -- utils/config/__init__.py, normalize_config: bf16 loads in bfloat16 and trains under autocast; schemas/config.py has the defaults.
   {name = "axolotl", match = "^axolotl/pr%-", framework = "transformers",
     facts = {reentrant = true, loaded = true, clip = "1", optimizer = "adamw_fused", accumulation = 1, expandable = true}},
+  {name = "TRL", match = "^trl/long%-context", framework = "transformers", reading = trl_long,
+    facts = {autocast = true, loaded = true, clip = "1", reentrant = false, accumulation = 1}, figure = "memory active",
+    readings = {"peak memory is that of tensors: accelerate's pull request 4175, by the same author, has beside it what is there after the "
+      .. "forward pass, 1.54 GB less for inputs of 1.61 GB on the host"}},
   {name = "nanotron", match = "^nanotron/", framework = "nanotron", reading = nanotron, facts = {clip = "1", optimizer = "adamw_fused"},
     readings = {"max_memory_reserved of world rank 0, which is in the first pipeline stage: helpers.py, log_throughput writes Mem Alloc and "
       .. "Mem Res of that rank; the rows with data parallelism only are reserved, to 0.3 %",

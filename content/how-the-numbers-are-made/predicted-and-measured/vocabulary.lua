@@ -283,6 +283,8 @@ local run = {
 }
 
 vocabulary.other = {
+  -- SRC: trl, SFTConfig.loss_type: head and loss of 256 tokens at a time up to 1.14, in tiles from 1.15 on
+  {"chunked_nll", {loss = "chunked"}}, {"mlp in tiles of %d+", {unmodelled = "a feed-forward part in tiles"}},
   {"%-", NOTHING}, {"none", NOTHING}, {"loss[ _]parallel", NOTHING}, {"unfused", NOTHING}, {"flash%-attn 2", {attention = "flash_attention_2"}}, {"flash_attention_2", {attention = "flash_attention_2"}},
   {"flash%-attention 2", {attention = "flash_attention_2"}}, {"flash%-attention [34]", {attention = "flash_attention_2"}},   -- as many tensors
   {"sdpa", {attention = "sdpa"}}, {"eager attention", {attention = "math"}},

@@ -95,11 +95,12 @@ local function read(column, source)
   return facts
 end
 
--- Ulysses and ring attention outside of torchtitan: each card has its part of every sequence, the weights are divided over all
--- cards. SRC: deepspeed runtime/sequence_parallel/ulysses_sp.py; EasyContext easy_context/dist_flash_attn
+-- Ulysses and ring attention outside of torchtitan and accelerate's FSDP2: each card has its part of every sequence, the weights are
+-- divided over all cards. SRC: deepspeed runtime/sequence_parallel/ulysses_sp.py; EasyContext easy_context/dist_flash_attn
 local function divide_sequence(facts)
   local ways = facts.cp or facts.sequence_divided and facts.gpus
-  if not ways or facts.framework == "torchtitan" then return end
+  local ring = facts.cp and facts.framework == "transformers" and facts.parallel == "fsdp2" and facts.base ~= "float32"
+  if not ways or facts.framework == "torchtitan" or ring then return end
   facts.length, facts.cp = facts.length and -(-facts.length // ways), nil
 end
 

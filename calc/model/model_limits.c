@@ -66,7 +66,7 @@ static bool context_by_accelerate(const struct vram_config *c)
     bool family = (has & plain) == plain && !(has & ~(plain | more));
     return framework_goes(c, BY_TRANSFORMERS) && family && c->parallel == PARALLEL_FSDP &&
            c->tensor_parallel == 1 && !c->compile && !c->trainer && !c->quantization &&
-           !c->eval_batch_size && precision_of(c)->compute == DT_LOW;
+           !c->eval_batch_size && !c->attention_mask && precision_of(c)->compute == DT_LOW;
 }
 #endif
 

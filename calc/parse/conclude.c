@@ -133,7 +133,8 @@ static uint64_t dtype_of(const struct facts *f, const struct vram_config *c)
                                      : DTYPE_FLOAT32;
     if (is_deepspeed(f))
         return deepspeed_dtype(f, loaded);
-    if (f->engine == ENGINE_FSDP && mixed && (c->n_gpu > 1 || c->offload_params))
+    if (f->engine == ENGINE_FSDP && mixed &&
+        (c->n_gpu * c->context_parallel > 1 || c->offload_params))
         return half ? DTYPE_FLOAT16_ACCELERATE : DTYPE_BFLOAT16_ACCELERATE;
     if (!is_half(loaded) || casts)
         return !mixed ? DTYPE_FLOAT32 : half ? DTYPE_FLOAT16 : DTYPE_BFLOAT16;

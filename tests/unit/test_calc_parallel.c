@@ -40,11 +40,14 @@ static void test_zero(void **state)
     (void)state;
     const struct vram_result *r = run_gpt2(v, "");
     uint64_t p = r->params, n = r->tensors, live = r->peak_live.bytes, gpus = 8;
-    r = run_gpt2(v, "parallel=zero1 n_gpu=8");
+    r = run_gpt2(v, "parallel=zero1 n_gpu=8 reduce_bucket_size=1");
     assert_int_equal(r->param_bytes, 4 * p);
     assert_int_equal(r->grad_bytes, 4 * p);
     assert_in_range(r->optim_bytes, 8 * p / gpus + 4 * n, 8 * p / gpus + 12 * n);
     assert_in_range(live - r->peak_live.bytes, 7 * p - 8 * n, 7 * p + 8 * n);
+    uint64_t small = r->peak_live.bytes, bucket = 500000000;
+    r = run_gpt2(v, "parallel=zero1 n_gpu=8 reduce_bucket_size=500000000");
+    assert_in_range(r->peak_live.bytes - small, bucket, 4 * bucket);
     r = run_gpt2(v, "parallel=zero2 n_gpu=8");
     assert_int_equal(r->param_bytes, 4 * p);
     assert_in_range(r->grad_bytes, up(4 * p, gpus), up(4 * p, gpus) + 4 * n);
@@ -115,8 +118,8 @@ static void test_accelerates_fully_shard(void **state)
     close_vram(v, &h);
 }
 
-// Gathered weights: the root for the whole pass, one layer with zero3, two with fsdp1. fsdp2 copies
-// them out of what was gathered, and that of the root is there until the first layer's is copied.
+// Gathered weights: the root for the whole pass, two layers with fsdp1; zero3 keeps 500 million and
+// one layer. fsdp2 copies them out, and the root's is there until the first layer's is copied.
 struct gathered {
     uint64_t now, most;
 };
@@ -131,12 +134,12 @@ static int gathered_event(void *ctx, const struct vram_event *e)
     return 0;
 }
 
-static uint64_t gathered_most(vram *v, const char *config)
+static uint64_t gathered_most(vram *v, const char *config, uint64_t stays)
 {
     struct gathered g = {0};
     run_gpt2(v, config);
     assert_int_equal(vram_trace(v, gathered_event, &g), VRAM_OK);
-    assert_int_equal(g.now, 0);
+    assert_int_equal(g.now, stays);
     return g.most;
 }
 
@@ -146,12 +149,13 @@ static void test_gathered(void **state)
     vram *v = open_vram(&h);
     uint64_t c = 768, layer = 12 * c * c + 2 * c, root = (50304 + 1024 + 1) * c;
     (void)state;
-    assert_int_equal(gathered_most(v, "parallel=zero3 n_gpu=4"), 2 * (root + layer));
-    assert_int_equal(gathered_most(v, "parallel=fsdp1 n_gpu=4"), 2 * (root + 2 * layer));
-    assert_int_equal(gathered_most(v, "parallel=fsdp1 n_gpu=4 dtype=float32"),
+    assert_int_equal(gathered_most(v, "parallel=zero3 n_gpu=4", 2 * 12 * layer),
+                     2 * (root + 13 * layer));
+    assert_int_equal(gathered_most(v, "parallel=fsdp1 n_gpu=4", 0), 2 * (root + 2 * layer));
+    assert_int_equal(gathered_most(v, "parallel=fsdp1 n_gpu=4 dtype=float32", 0),
                      4 * (root + 2 * layer));
-    assert_int_equal(gathered_most(v, "parallel=fsdp2 n_gpu=4"), 2 * (2 * root + layer));
-    assert_int_equal(gathered_most(v, "parallel=zero2 n_gpu=4"), 0);
+    assert_int_equal(gathered_most(v, "parallel=fsdp2 n_gpu=4", 0), 2 * (2 * root + layer));
+    assert_int_equal(gathered_most(v, "parallel=zero2 n_gpu=4", 0), 0);
     close_vram(v, &h);
 }
 
@@ -227,7 +231,7 @@ static struct buffers buffers_of(vram *v, const char *words)
                "gradient_accumulation_steps=1");
     set_all(v, words);
     assert_int_equal(vram_trace(v, buffers_event, &b), VRAM_OK);
-    assert_int_equal(b.now, 0);
+    assert_int_equal(b.now, strstr(words, "zero3") ? b.most : 0);
     return b;
 }
 
@@ -244,7 +248,8 @@ static void test_gradients_of_fsdp(void **state)
     assert_true(one.wide_most == 1 && two.wide_most == 1);
     assert_int_equal(two.most, 4 * root);
     assert_int_equal(buffers_of(v, "parallel=fsdp1 dtype=bfloat16_pure").wide, 0);
-    assert_int_equal(buffers_of(v, "parallel=zero3 dtype=bfloat16_fsdp").most, 0);
+    assert_int_equal(buffers_of(v, "parallel=zero3 dtype=bfloat16_fsdp").most,
+                     4 * UINT64_C(500000000));
     close_vram(v, &h);
 }
 

@@ -211,6 +211,14 @@ static void conclude_masks(struct parse *p)
     else
         note(p, MESSAGE_masks_unsaid);
 }
+
+// The experts' balancing loss, of which the estimate has nothing.
+static void conclude_router_loss(struct parse *p)
+{
+    const struct vram_config *c = &p->v->config;
+    if (c->n_expert && c->task == TASK_TRAIN && p->v->facts.router_loss == SAID_YES)
+        note(p, MESSAGE_router_loss);
+}
 #endif
 
 // ---- what is not modelled together -----------------------------------------------------------
@@ -426,6 +434,7 @@ int conclude(struct parse *p)
     conclude_loss(p);
 #ifndef __wasm__
     conclude_masks(p);
+    conclude_router_loss(p);
     conclude_pairs(p);
 #endif
     conclude_evaluation(p);

@@ -266,8 +266,9 @@ static int conclude_ernie(struct parse *p)
 #endif
 
 #ifndef __wasm__
-// The experts' balancing loss: int64 and float32 of layers x tokens x experts a token x experts.
-// SRC: transformers 5.23 models/qwen3_moe/modeling_qwen3_moe.py, load_balancing_loss_func.
+// The experts' balancing loss: since 5.16 shares of two bytes and routers' logits that stay, before
+// one-hot choices in int64 and float32. SRC: transformers models/qwen3_moe/modeling_qwen3_moe.py,
+// load_balancing_loss_func (5.15 and 5.16, 5.23).
 static void conclude_balance(struct parse *p)
 {
     struct entry e;

@@ -164,7 +164,9 @@ static void parallel_gather_next(struct graph *g)
 void parallel_begin_backward(struct graph *g)
 {
     // accelerate's head gathers the last layer when the gradient of its logits has come to it
-    bool later = parallel_has_tail(g) && g->m->c.cross_entropy <= CROSS_ENTROPY_UPCAST;
+    uint64_t loss = g->m->c.cross_entropy;
+    bool whole = loss <= CROSS_ENTROPY_UPCAST || loss == CROSS_ENTROPY_INPLACE;
+    bool later = parallel_has_tail(g) && whole;
     if (!g->gathered || !graph_has(g, TRAIT_INNER_MODEL) || later || !graph_ok(g))
         return;
     if (g->root == TAPE_NONE)

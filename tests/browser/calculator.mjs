@@ -439,7 +439,7 @@ const PASTED = [
   ["its own command", "vramcalc estimate preset=llama-3.1-8b lora_rank=8 quantization=nf4 gpu='RTX 4090'", { n_layer: 32, lora_rank: 8, gpu: "RTX 4090" }],
   ["its own flags", "python train.py --batch_size=7 --block_size=512 --n_layer=4 --n_head=4 --n_embd=128 --compile=False", { batch_size: 7, block_size: 512, n_layer: 4 }],
   ["a launch script", "#!/bin/bash\nGPUS=4\ntorchrun --nproc_per_node $GPUS train.py \\\n  --model_name_or_path meta-llama/Llama-3.1-8B \\\n  --per_device_train_batch_size 2 --fsdp \"full_shard auto_wrap\" --bf16 True\n",
-    { n_layer: 32, batch_size: 2, n_gpu: 4, parallel: "fsdp1" }],
+    { n_layer: 32, batch_size: 2, n_gpu: 4, parallel: "fsdp2" }],
   ["a server's command", "vllm serve Qwen/Qwen3-8B --max-model-len 8192 --gpu-memory-utilization 0.8", { n_layer: 36, task: "inference", seq_len: 8192 }],
   ["a link", "https://example.org/en/calculator.html#preset=qwen3-8b&batch_size=2", { n_layer: 36, batch_size: 2 }],
   ["TrainingArguments", "args = TrainingArguments(per_device_train_batch_size=4, gradient_checkpointing=True,\n  learning_rate=1e-4)", { batch_size: 4, checkpointing: "block", n_layer: 36 }],

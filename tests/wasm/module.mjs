@@ -75,7 +75,7 @@ larger.clear();
 const command = larger.read('CUDA_VISIBLE_DEVICES=0,1 torchrun --nproc_per_node 2 train.py --model_name_or_path meta-llama/Llama-3.2-1B \\\n' +
                           '  --per_device_train_batch_size 3 --fsdp "full_shard auto_wrap" --bf16 True\n');
 check('a command line is read', command.kind === 'trainer' && command.code === 0, command.text);
-check('and its cards', larger.ask('report').value?.config?.n_gpu == 2 && larger.ask('config').value?.parallel === 'fsdp1');
+check('and its cards', larger.ask('report').value?.config?.n_gpu == 2 && larger.ask('config').value?.parallel === 'fsdp2');
 larger.clear();
 const server = larger.read('vllm serve Qwen/Qwen2.5-7B-Instruct --max-model-len 8192 --quantization awq\n');
 check("a server's command is read", server.kind === 'vllm' && server.code === 0 && larger.ask('config').value?.quantization === 'awq', server.text);

@@ -108,8 +108,8 @@ void context_figure(const struct vram_config *c, struct vram_figure *out)
     add_group(c, c->n_gpu * c->context_parallel, out);
     add_group(c, c->context_parallel, out);
 #ifndef __wasm__
-    if (c->expert_parallel >
-        1) {  // of those that share all experts, and of those with the same ones
+    // of those that share all experts, and of those with the same ones
+    if (c->expert_parallel > 1) {
         add_group(c, c->expert_parallel, out);
         add_group(c, c->n_gpu / c->expert_parallel, out);
     }

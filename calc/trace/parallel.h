@@ -27,8 +27,8 @@ node_fn node_gather, node_reshard;
 // *_trainer_fsdp2 of tests/calc/truth/frameworks.
 static inline bool parallel_has_tail(const struct graph *g)
 {
-    uint64_t dtype =
-        g->m->c.dtype;  // those of its mixed precision: others are of loops of one's own
+    // of its mixed precision: others are of loops of one's own
+    uint64_t dtype = g->m->c.dtype;
     return MODEL_IS_WHOLE && g->gathered && g->m->c.parallel == PARALLEL_FSDP &&
            (dtype == DTYPE_BFLOAT16_ACCELERATE || dtype == DTYPE_FLOAT16_ACCELERATE) &&
            framework_goes(&g->m->c, BY_TRANSFORMERS) && g->m->c.transformers >= 5012;

@@ -95,9 +95,9 @@ static bool layout_turned(uint16_t number)
 
 // The shapes of an adapter's matrices by that of the weight: on the side of the input and on that
 // of the output.
-static uint8_t layout_adapter_shape(uint8_t weight_shape, bool output_side, uint16_t number)
+static shape_id layout_adapter_shape(shape_id weight_shape, bool output_side, uint16_t number)
 {
-    static const uint8_t latent[SHAPE_COUNT][2] = {
+    static const shape_id latent[SHAPE_COUNT][2] = {
         [SHAPE_W_Q_A] = {SHAPE_A_C, SHAPE_A_Q_LATENT},
         [SHAPE_W_Q_B] = {SHAPE_A_Q_LATENT, SHAPE_A_Q},
         [SHAPE_W_KV_A] = {SHAPE_A_C, SHAPE_A_KV_LATENT},
@@ -138,7 +138,7 @@ static uint8_t layout_adapter_shape(uint8_t weight_shape, bool output_side, uint
 }
 
 // A vector as long as a linear layer's input or output.
-static uint8_t layout_vector_shape(uint8_t adapter_shape)
+static shape_id layout_vector_shape(shape_id adapter_shape)
 {
     return adapter_shape == SHAPE_A_FF    ? SHAPE_B_FF
            : adapter_shape == SHAPE_A_KV  ? SHAPE_B_KV
@@ -152,7 +152,7 @@ static uint8_t layout_vector_shape(uint8_t adapter_shape)
 static void layout_scale(struct layout *l, struct layout_row r)
 {
     bool input = r.number == P_DOWN;
-    uint8_t shape = layout_vector_shape(layout_adapter_shape(r.shape, !input, r.number));
+    shape_id shape = layout_vector_shape(layout_adapter_shape(r.shape, !input, r.number));
     layout_block(l, true,
                  (struct layout_row){(uint16_t)(r.number + LAYOUT_VECTOR), r.role, PART_VECTOR,
                                      shape, input ? r.cols : r.rows, 1});
@@ -182,8 +182,8 @@ static void layout_adapters(struct layout *l, const struct model *m, struct layo
     bool reached = layout_reached(r.number);
     bool a = reached && layout_half_trained(m, PART_A),
          b = reached && layout_half_trained(m, PART_B);
-    uint8_t in = layout_adapter_shape(r.shape, false, r.number),
-            out = layout_adapter_shape(r.shape, true, r.number);
+    shape_id in = layout_adapter_shape(r.shape, false, r.number),
+             out = layout_adapter_shape(r.shape, true, r.number);
     if (r.number == P_QKV && model_has_trait(m, TRAIT_ADAPTERS_TOGETHER)) {
         layout_block(l, a,
                      (struct layout_row){P_QKV + LAYOUT_A, r.role, PART_A, SHAPE_A_PARTS_C,
@@ -206,7 +206,8 @@ static void layout_adapters(struct layout *l, const struct model *m, struct layo
 }
 
 // A linear layer of a block: weight, bias, and adapters where they are asked for.
-void layout_linear(struct layout *l, const struct model *m, struct layout_row r, uint8_t bias_shape)
+void layout_linear(struct layout *l, const struct model *m, struct layout_row r,
+                   shape_id bias_shape)
 {
     bool full = m->c.lora_rank == 0;
     layout_block(l, full, r);

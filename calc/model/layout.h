@@ -139,7 +139,8 @@ enum layout_layers {
 
 struct layout_param {
     uint16_t number;
-    uint8_t role, part, shape;
+    uint8_t role, part;
+    shape_id shape;
     bool matrix;  // two or more dimensions: decayed
     bool trained;
     uint8_t layers;       // enum layout_layers
@@ -174,14 +175,15 @@ const struct layout_param *layout_find(const struct layout *l, bool block, uint1
 // Of the files layout*.c alone: how a row is put before and after the layers, and who puts those.
 struct layout_row {
     uint16_t number;
-    uint8_t role, part, shape;
+    uint8_t role, part;
+    shape_id shape;
     uint64_t rows, cols;
 };
 void layout_before(struct layout *l, bool trained, struct layout_row r);
 void layout_after(struct layout *l, bool trained, struct layout_row r);
 void layout_block(struct layout *l, bool trained, struct layout_row r);
 void layout_linear(struct layout *l, const struct model *m, struct layout_row r,
-                   uint8_t bias_shape);
+                   shape_id bias_shape);
 void layout_attention(struct layout *l, const struct model *m);
 void layout_mixers(struct layout *l, const struct model *m);
 #ifndef __wasm__

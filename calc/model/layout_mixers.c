@@ -6,7 +6,7 @@
 
 // A norm within attention.
 static void layout_inner_norm(struct layout *l, const struct model *m, uint16_t number,
-                              uint8_t role, uint8_t shape, uint64_t rows)
+                              uint8_t role, shape_id shape, uint64_t rows)
 {
     layout_block(l, layout_norm_trained(m),
                  (struct layout_row){number, role, PART_WEIGHT, shape, rows, 0});
@@ -144,8 +144,8 @@ static void layout_attention_of(struct layout *l, const struct model *m, bool gl
 {
     uint64_t c = m->c.n_embd, d = global ? m->c.global_head_dim : m->c.head_dim;
     uint64_t q = m->c.n_head * d, k = (global ? model_global_keys(&m->c) : m->c.n_kv_head) * d;
-    uint8_t head = global ? SHAPE_G_HEAD : SHAPE_HEAD;
-    uint8_t wide = global ? SHAPE_W_G_Q : SHAPE_W_Q, narrow = global ? SHAPE_W_G_KV : SHAPE_W_KV;
+    shape_id head = global ? SHAPE_G_HEAD : SHAPE_HEAD;
+    shape_id wide = global ? SHAPE_W_G_Q : SHAPE_W_Q, narrow = global ? SHAPE_W_G_KV : SHAPE_W_KV;
     const struct layout_row row[] = {
         {global ? P_GLOBAL_Q : P_Q, ROLE_Q, PART_WEIGHT, wide, q, c},
         {global ? P_GLOBAL_K : P_K, ROLE_K, PART_WEIGHT, narrow, k, c},

@@ -18,7 +18,7 @@ static bool layout_saved(const struct model *m, enum modules_to_save_value modul
 }
 
 // Of an adapter's matrices the one beside the embedding's width.
-static uint8_t layout_embedding_side(const struct model *m)
+static shape_id layout_embedding_side(const struct model *m)
 {
 #ifndef __wasm__
     if (m->features & HAS_NARROW_EMBEDDING)

@@ -15,9 +15,18 @@ enum shape {
     SHAPE_COUNT
 };
 
+// Its number as a trace holds it. The page has fewer shapes, and its module no room for wider ones.
 #ifndef __wasm__
-// A model whose rows are permuted by expert never gives all tokens to all experts, and a number of
-// a shape has eight bits. As rows go into the products, each expert's up to a multiple of 8; in the
+typedef uint16_t shape_id;
+enum { SHAPE_BITS = 9 };
+#else
+typedef uint8_t shape_id;
+enum { SHAPE_BITS = 8 };
+#endif
+
+#ifndef __wasm__
+// A model whose rows are permuted by expert never gives all tokens to all experts: these are the
+// same rows. As rows go into the products, each expert's up to a multiple of 8; in the
 // order of tokens, with a row of zeros; their count.
 enum {
     SHAPE_GROUPED_U = SHAPE_EVERY_U,

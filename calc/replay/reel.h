@@ -11,7 +11,8 @@
 
 // Storages saved for backward, alike in everything but the layer.
 struct reel_saved {
-    uint8_t kind, which, dtype, shape;  // node and number of the saved variable
+    uint8_t kind, which, dtype;  // node and number of the saved variable
+    shape_id shape;
     uint16_t name;
     uint32_t count[4];  // outside of layers, in the first unit, in the middle one, in the last
 };
@@ -20,7 +21,8 @@ struct reel_saved {
 struct reel_kind {
     struct allocator_request request;
     uint64_t times[2];  // how many the tape allocates: outside of its second unit, in it
-    uint8_t shape, dtype;
+    shape_id shape;
+    uint8_t dtype;
     bool fetched;  // a batch: the one to come may have another length
 };
 
@@ -101,7 +103,7 @@ struct reel_sizes {
 void reel_sizes_make(struct reel_sizes *s, const uint64_t elements[SHAPE_COUNT],
                      const struct dims *d);
 
-static inline uint64_t reel_bytes(const struct reel_sizes *s, uint8_t shape, uint8_t dtype)
+static inline uint64_t reel_bytes(const struct reel_sizes *s, shape_id shape, uint8_t dtype)
 {
     return (uint64_t)s->change[(shape * DT_COUNT + dtype) * 2];
 }

@@ -16,7 +16,7 @@ struct value adapter_dropout(struct graph *g, struct value x)
 }
 
 struct value adapter_half(struct graph *g, struct value x, bool global, uint16_t number,
-                          uint8_t out_shape)
+                          shape_id out_shape)
 {
     struct value w = graph_param(g, global, number);
     struct value w_cast = graph_weight_cast(g, global, number, w);

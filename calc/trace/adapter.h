@@ -8,7 +8,7 @@
 
 // x times one of the adapter's matrices (LAYOUT_A, LAYOUT_B).
 struct value adapter_half(struct graph *g, struct value x, bool global, uint16_t number,
-                          uint8_t out_shape);
+                          shape_id out_shape);
 struct value adapter_dropout(struct graph *g, struct value x);  // x again where lora_dropout is 0
 struct value adapter_scaling(struct graph *g, struct value x,
                              uint8_t role);  // times a Python number

@@ -37,7 +37,7 @@ void attention_random(struct graph *g, uint32_t random[2])
 #endif
 
 static void attention_save(struct graph *g, struct value *out, const struct value *in, uint32_t lse,
-                           const struct random_state *state, uint8_t extra)
+                           const struct random_state *state, shape_id extra)
 {
     int32_t n = graph_node(g, NODE_SDPA, out, extra);
     for (unsigned k = 0; k < 3; k++)
@@ -80,7 +80,7 @@ static struct value attention_fused(struct graph *g, struct value q, struct valu
 {
     bool latent = g->m->features & HAS_LATENT, flash = !masked && attention_is_flash(g, q.dtype);
     bool sums = !flash && q.dtype == DT_LOW && (latent || attention_head(g) > 128);
-    uint8_t shape = latent ? SHAPE_VALUES : q.shape;
+    shape_id shape = latent ? SHAPE_VALUES : q.shape;
     struct random_state state = {{TAPE_NONE, TAPE_NONE}};
     const struct value in[3] = {q, k, v};
     if (!flash && g->m->c.mode != MODE_REFERENCE)
@@ -134,7 +134,7 @@ struct value layer_attention_masked(struct graph *g, struct value q, struct valu
 // a @ b on contiguous copies: matmul flattens batch and heads, which views of one projection do not
 // allow.
 struct value attention_product(struct graph *g, struct value a, struct value b, uint8_t role,
-                               uint8_t shape)
+                               shape_id shape)
 {
     struct value out = graph_make(g, OP_BMM, role, PART_OUTPUT, a.dtype, shape);
     if (graph_needs(g, a) || graph_needs(g, b)) {

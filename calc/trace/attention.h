@@ -37,6 +37,6 @@ struct value layer_attention_by_head(struct graph *g, struct value q, struct val
 
 // a @ b
 struct value attention_product(struct graph *g, struct value a, struct value b, uint8_t role,
-                               uint8_t shape);
+                               shape_id shape);
 
 #endif

@@ -24,7 +24,7 @@ static struct value latent_queries(struct graph *g, struct value x)
 }
 
 // split(x, [n, m], dim=-1): views.
-static void latent_split(struct graph *g, struct value x, uint8_t first, uint8_t second,
+static void latent_split(struct graph *g, struct value x, shape_id first, shape_id second,
                          struct value out[2])
 {
     layer_split2(g, x, first, out);

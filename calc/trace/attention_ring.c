@@ -30,7 +30,7 @@ static bool ring_is_whole(unsigned turn)
     return turn <= 1;
 }
 
-static uint32_t ring_make(struct graph *g, enum op op, uint8_t dtype, uint8_t shape)
+static uint32_t ring_make(struct graph *g, enum op op, uint8_t dtype, shape_id shape)
 {
     return graph_scratch(g, op, ROLE_ATTENTION, PART_SCRATCH, dtype, shape);
 }
@@ -47,7 +47,7 @@ static void ring_rebind(struct graph *g, uint32_t *variable, uint32_t with)
     *variable = with;
 }
 
-static uint8_t ring_pair(uint8_t keys)
+static shape_id ring_pair(shape_id keys)
 {
     return keys == SHAPE_KV ? SHAPE_KV2 : SHAPE_Q2;
 }
@@ -55,10 +55,10 @@ static uint8_t ring_pair(uint8_t keys)
 // Keys and values of this GPU, as they are sent, and those of all.
 struct ring_keys {
     uint32_t own[2], sent, all;
-    uint8_t shape;
+    shape_id shape;
 };
 
-static struct ring_keys ring_gather(struct graph *g, uint8_t keys)
+static struct ring_keys ring_gather(struct graph *g, shape_id keys)
 {
     struct ring_keys k = {.shape = keys};
     for (unsigned i = 0; i < 2; i++)
@@ -81,7 +81,7 @@ struct ring_part {
     uint32_t out, lse, random[2];
 };
 
-static struct ring_part ring_kernel(struct graph *g, bool whole, uint8_t queries)
+static struct ring_part ring_kernel(struct graph *g, bool whole, shape_id queries)
 {
     struct ring_part p;
     p.out = ring_make(g, OP_NEW_EMPTY, whole ? DT_LOW : DT_LOW_HALF, queries);
@@ -110,7 +110,7 @@ struct ring_sums {
 };
 
 // op(a, b), in place of b's variable.
-static uint32_t ring_next(struct graph *g, enum op op, uint8_t dtype, uint8_t shape, uint32_t gone)
+static uint32_t ring_next(struct graph *g, enum op op, uint8_t dtype, shape_id shape, uint32_t gone)
 {
     uint32_t out = ring_make(g, op, dtype, shape);
     tape_unref(g->t, gone);
@@ -119,7 +119,7 @@ static uint32_t ring_next(struct graph *g, enum op op, uint8_t dtype, uint8_t sh
 
 // out - sigmoid(block_lse - lse) * (out - block_out), lse - logsigmoid(lse - block_lse); of half of
 // the queries the results are joined with those of the others.
-static void ring_merge(struct graph *g, struct ring_sums *s, bool whole, uint8_t queries)
+static void ring_merge(struct graph *g, struct ring_sums *s, bool whole, shape_id queries)
 {
     uint8_t f32 = whole ? DT_F32 : DT_F32_HALF;
     uint32_t block = ring_make(g, OP_TO_COPY, f32, queries);
@@ -218,7 +218,8 @@ static void ring_kernel_back(struct graph *g, const struct node *n, struct ring_
 {
     bool whole = ring_is_whole(turn), half_keys = turn == 1;
     uint8_t low = whole ? DT_LOW : DT_LOW_HALF, f32 = whole ? DT_F32 : DT_F32_HALF;
-    uint8_t keys = n->edges[1].shape, key_dtype = half_keys ? DT_LOW_HALF : DT_LOW;
+    shape_id keys = n->edges[1].shape;
+    uint8_t key_dtype = half_keys ? DT_LOW_HALF : DT_LOW;
     bool grouped = keys == SHAPE_KV && g->m->c.n_kv_head != g->m->c.n_head;
     uint32_t copy =
         n->extra & ATTENTION_HEADS_FIRST ? ring_make(g, OP_CLONE, low, n->shape) : TAPE_NONE;
@@ -240,7 +241,7 @@ static void ring_kernel_back(struct graph *g, const struct node *n, struct ring_
 }
 
 // The gradients of keys and values become one tensor, which goes to the next GPU.
-static void ring_send(struct graph *g, struct ring_back *b, uint8_t keys, bool flat)
+static void ring_send(struct graph *g, struct ring_back *b, shape_id keys, bool flat)
 {
     uint32_t copies[2] = {TAPE_NONE, TAPE_NONE};
     for (unsigned k = 0; k < 2 && !flat; k++)
@@ -252,7 +253,7 @@ static void ring_send(struct graph *g, struct ring_back *b, uint8_t keys, bool f
 }
 
 // What came is added to: in place, or, of half of the keys, joined once more.
-static void ring_add(struct graph *g, struct ring_back *b, uint8_t keys, unsigned turn)
+static void ring_add(struct graph *g, struct ring_back *b, shape_id keys, unsigned turn)
 {
     ring_go(g, &b->joined);
     for (unsigned k = 0; k < 2; k++)

@@ -70,7 +70,7 @@ void backward_accumulate(struct graph *g, struct node *n)
     if (n->param == GRAPH_NO_PARAM || gradient == TAPE_NONE)
         return;  // the input of a checkpointed block: its owner collects the gradient
     struct storage *s = &g->t->storages[gradient];
-    s->name = name_of(n->role, gradient_part(n->extra));
+    s->name = name_of(n->role, gradient_part((uint8_t)n->extra));
     s->category = VRAM_CAT_GRAD;
     if (g->divided || g->summed)
         parallel_divide(g, n, gradient);

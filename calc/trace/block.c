@@ -19,7 +19,7 @@
 
 static struct value gpt_attention(struct graph *g, struct value x)
 {
-    static const uint8_t shapes[3] = {SHAPE_Q, SHAPE_KV, SHAPE_KV};
+    static const shape_id shapes[3] = {SHAPE_Q, SHAPE_KV, SHAPE_KV};
     struct value part[3];
     struct value qkv = layer_linear(g, x, P_QKV, SHAPE_QKV);
     layer_split(g, qkv, 3, shapes, part);

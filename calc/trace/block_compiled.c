@@ -55,7 +55,9 @@ enum when {
 };
 
 static const struct {
-    uint8_t op, role, part, format, shape, when;
+    uint8_t op, role, part, format;
+    shape_id shape;
+    uint8_t when;
 } buffers[BUFFERS] = {
 #define COMPUTE 0
 #define F32 1

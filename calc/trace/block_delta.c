@@ -127,7 +127,7 @@ static struct value delta_joined(struct graph *g, const struct value part[3])
 // (fix_query_key_value_ordering).
 static struct delta_inputs delta_by_groups(struct graph *g, struct value x)
 {
-    static const uint8_t shapes[4] = {SHAPE_DELTA_K, SHAPE_DELTA_K, SHAPE_DELTA_V, SHAPE_DELTA_V};
+    static const shape_id shapes[4] = {SHAPE_DELTA_K, SHAPE_DELTA_K, SHAPE_DELTA_V, SHAPE_DELTA_V};
     struct delta_inputs d;
     struct value part[4], rate[2];
     d.held[0] = layer_linear(g, x, P_DELTA_QKV, SHAPE_DELTA_QKVZ);
@@ -148,7 +148,7 @@ static struct delta_inputs delta_by_groups(struct graph *g, struct value x)
 
 struct value layer_delta(struct graph *g, struct value x)
 {
-    static const uint8_t shapes[3] = {SHAPE_DELTA_K, SHAPE_DELTA_K, SHAPE_DELTA_V};
+    static const shape_id shapes[3] = {SHAPE_DELTA_K, SHAPE_DELTA_K, SHAPE_DELTA_V};
     struct value part[3];
     struct delta_inputs d = model_joins_delta(g->m) ? delta_by_groups(g, x) : delta_apart(g, x);
     struct value short_range = delta_convolved(g, d.mixed);

@@ -15,7 +15,7 @@
 // Which weights and shapes a kind of layer has.
 static const struct gemma4_kind {
     uint16_t q, k, v, q_norm, k_norm;
-    uint8_t queries, keys, query_halves, key_halves, key_stats;
+    shape_id queries, keys, query_halves, key_halves, key_stats;
 } gemma4_kinds[2] = {
     {P_Q, P_K, P_V, P_Q_NORM, P_K_NORM, SHAPE_Q, SHAPE_KV, SHAPE_Q_HALF, SHAPE_KV_HALF,
      SHAPE_KV_STATS},
@@ -24,8 +24,8 @@ static const struct gemma4_kind {
 };
 
 // The norm, then the rotation. Uses x up.
-static struct value gemma4_turned(struct graph *g, struct value x, uint16_t norm, uint8_t stats,
-                                  uint8_t half)
+static struct value gemma4_turned(struct graph *g, struct value x, uint16_t norm, shape_id stats,
+                                  shape_id half)
 {
     bool global = model_layer_is_global(g->m, graph_layer(g));
     struct value normed = layer_powered_norm(g, x, graph_param(g, false, norm), stats);

@@ -22,7 +22,8 @@ static bool has(const struct graph *g, uint64_t feature)
 }
 
 // The norm over each head, or over all of them, where the family has one. Uses x up.
-static struct value llama_head_norm(struct graph *g, struct value x, uint16_t number, uint8_t stats)
+static struct value llama_head_norm(struct graph *g, struct value x, uint16_t number,
+                                    shape_id stats)
 {
     if (!has(g, HAS_HEAD_NORM) && !has(g, HAS_WIDE_NORM))
         return x;
@@ -111,7 +112,7 @@ static struct value llama_turnable(struct graph *g, struct value x)
 // qkv[..., :n]: each slice's gradient is put into zeros of the whole. Uses qkv up.
 static struct heads llama_slices(struct graph *g, struct value qkv)
 {
-    static const uint8_t shapes[3] = {SHAPE_Q, SHAPE_KV, SHAPE_KV};
+    static const shape_id shapes[3] = {SHAPE_Q, SHAPE_KV, SHAPE_KV};
     struct value part[3];
     for (unsigned k = 0; k < 3; k++) {
         part[k] = layer_view(g, graph_copy(g, qkv), NODE_SLICE);
@@ -138,7 +139,7 @@ static struct heads llama_reshaped(struct graph *g, struct value part[3])
 }
 
 // A query or key as it goes to the rotation. Uses x up.
-static struct value llama_head(struct graph *g, struct value x, uint16_t norm, uint8_t stats)
+static struct value llama_head(struct graph *g, struct value x, uint16_t norm, shape_id stats)
 {
     bool later = has(g, HAS_TURNED_NORM);
     return llama_turnable(g, later ? x : llama_head_norm(g, x, norm, stats));
@@ -187,7 +188,7 @@ static struct heads llama_project(struct graph *g, struct value x)
     if (!has(g, HAS_FUSED_QKV) && (lora_fused_has(g, P_Q) || fused_has_lora(g, P_Q)))
         return llama_project_fused(g, x);
     if (has(g, HAS_FUSED_QKV)) {
-        static const uint8_t shapes[3] = {SHAPE_Q, SHAPE_KV, SHAPE_KV};
+        static const shape_id shapes[3] = {SHAPE_Q, SHAPE_KV, SHAPE_KV};
         struct value part[3], qkv = layer_linear(g, x, P_QKV, SHAPE_QKV);
         if (has(g, HAS_SLICED_QKV))
             return llama_slices(g, qkv);

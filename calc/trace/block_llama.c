@@ -37,7 +37,7 @@ static struct value llama_norm(struct graph *g, struct value x, uint16_t number)
 }
 
 // Of every query head as wide as those that x has.
-static uint8_t llama_all_heads(struct value x)
+static shape_id llama_all_heads(struct value x)
 {
 #ifndef __wasm__
     if (x.shape == SHAPE_G_KV)

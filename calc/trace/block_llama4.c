@@ -22,7 +22,7 @@ static struct value llama4_tempered(struct graph *g, struct value x)
     return out;
 }
 
-static struct value llama4_normed(struct graph *g, struct value x, uint8_t stats)
+static struct value llama4_normed(struct graph *g, struct value x, shape_id stats)
 {
     struct value out = layer_l2_norm(g, x, stats);
     graph_drop(g, x);
@@ -70,7 +70,7 @@ static struct value llama4_shares(struct graph *g, struct value logits)
 }
 
 // bmm(x, weights of all experts)
-static struct value llama4_bmm(struct graph *g, struct value x, uint16_t number, uint8_t shape)
+static struct value llama4_bmm(struct graph *g, struct value x, uint16_t number, shape_id shape)
 {
     struct value w = graph_param(g, false, number);
     struct value by = graph_weight_cast(g, false, number, w);

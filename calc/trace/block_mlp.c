@@ -35,7 +35,7 @@ static struct value mlp_gated_liger(struct graph *g, struct value x, struct valu
 }
 
 // down(act(gate(x)) * up(x)); up and down have the next numbers.
-static struct value mlp_gated_by(struct graph *g, struct value x, uint16_t first, uint8_t shape)
+static struct value mlp_gated_by(struct graph *g, struct value x, uint16_t first, shape_id shape)
 {
     struct value gate = layer_linear(g, x, first, shape);
     if (g->m->c.kernels == KERNELS_LIGER)

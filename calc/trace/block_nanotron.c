@@ -86,7 +86,7 @@ static struct value joined(struct graph *g, struct value key, struct value value
 // result is a transposed view, which a product copies.
 static struct value nanotron_attention(struct graph *g, struct value x)
 {
-    static const uint8_t shapes[3] = {SHAPE_Q, SHAPE_KV, SHAPE_KV};
+    static const shape_id shapes[3] = {SHAPE_Q, SHAPE_KV, SHAPE_KV};
     struct value part[3], both[2], fused = layer_linear(g, x, P_QKV, SHAPE_QKV);
     struct value copy = permuted(g, fused, NODE_VIEW);
     layer_split(g, copy, 3, shapes, part);

@@ -58,7 +58,7 @@ struct value opt_last(struct graph *g, struct value x)
 // embed_tokens(ids) + embed_positions(positions + 2), of each sequence.
 struct value opt_embedding(struct graph *g, uint32_t ids, struct value local[3])
 {
-    uint8_t shape = opt_projects(g) ? SHAPE_EMBED : SHAPE_U;
+    shape_id shape = opt_projects(g) ? SHAPE_EMBED : SHAPE_U;
     local[0] = lora_embed(g, ids, layer_embedding(g, ids, P_WTE, shape));
     uint32_t places = opt_positions(g, &local[1]);
     if (g->m->c.attention == ATTENTION_MATH)

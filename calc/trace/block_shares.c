@@ -60,7 +60,7 @@ static struct parts shares_project(struct graph *g, struct value x)
         p.v = layer_linear(g, x, P_V, SHAPE_KV);
         return p;
     }
-    static const uint8_t shapes[3] = {SHAPE_Q, SHAPE_KV, SHAPE_KV};
+    static const shape_id shapes[3] = {SHAPE_Q, SHAPE_KV, SHAPE_KV};
     struct value part[3], qkv = layer_linear(g, x, P_QKV, SHAPE_QKV);
     layer_split(g, qkv, 3, shapes, part);
     for (unsigned i = 0; i < 3 && is(g, FAMILY_CODEGEN); i++) {  // heads are not next to each other

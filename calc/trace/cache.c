@@ -105,7 +105,8 @@ void cache_keep(struct graph *g, struct value *k, struct value *v)
 
 // Which tensors the prompt left behind, so that the first step drops these.
 struct cache_old {
-    uint8_t shape, dtype, part;
+    shape_id shape;
+    uint8_t dtype, part;
     uint16_t number;
     bool is_there;
 };
@@ -128,7 +129,7 @@ static struct cache_old cache_first(const struct graph *g, bool values)
     return old;
 }
 
-static uint32_t cache_existing(struct graph *g, const struct cache_old *old, uint8_t shape,
+static uint32_t cache_existing(struct graph *g, const struct cache_old *old, shape_id shape,
                                unsigned turn)
 {
     uint8_t role = old->part == PART_VALUES ? ROLE_V : ROLE_K;
@@ -136,7 +137,7 @@ static uint32_t cache_existing(struct graph *g, const struct cache_old *old, uin
                          HOME_PERSIST, cache_slot(g, old->number, turn));
 }
 
-static void cache_make(struct graph *g, const struct cache_old *old, uint8_t shape, unsigned turn)
+static void cache_make(struct graph *g, const struct cache_old *old, shape_id shape, unsigned turn)
 {
     uint8_t role = old->part == PART_VALUES ? ROLE_V : ROLE_K;
     uint32_t grown = graph_scratch(g, OP_CAT, role, old->part, old->dtype, shape);
@@ -147,7 +148,7 @@ static void cache_make(struct graph *g, const struct cache_old *old, uint8_t sha
 }
 
 // Of all positions: latents and a rotated key for all heads, or keys and values of each.
-static uint8_t cache_whole(const struct graph *g, bool values)
+static shape_id cache_whole(const struct graph *g, bool values)
 {
 #ifndef __wasm__
     if (g->m->features & HAS_LATENT)
@@ -160,7 +161,7 @@ static uint8_t cache_whole(const struct graph *g, bool values)
 
 static uint32_t cache_before(struct graph *g, const struct cache_old *old, bool first)
 {
-    uint8_t whole = cache_whole(g, MODEL_IS_WHOLE && old->part == PART_VALUES);
+    shape_id whole = cache_whole(g, MODEL_IS_WHOLE && old->part == PART_VALUES);
     return cache_existing(g, old, first ? old->shape : whole, first ? 0 : 1);
 }
 

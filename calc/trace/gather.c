@@ -21,12 +21,12 @@ bool gather_copies(const struct graph *g)
     return g->m->c.parallel == PARALLEL_FSDP;
 }
 
-static uint32_t gather_buffer(struct graph *g, enum op op, uint8_t dtype, uint8_t shape)
+static uint32_t gather_buffer(struct graph *g, enum op op, uint8_t dtype, shape_id shape)
 {
     return tape_alloc(g->t, op, NAME(PARALLEL, GATHERED), VRAM_CAT_CAST, dtype, shape);
 }
 
-static uint8_t gather_shape(uint8_t shape)
+static shape_id gather_shape(shape_id shape)
 {
     return shape == SHAPE_LAYER ? SHAPE_LAYER_SENT : shape;
 }
@@ -46,7 +46,7 @@ static void gather_narrow(struct graph *g)
 // weights are. SRC: pytorch torch/distributed/fsdp/_flat_param.py, pre_unshard
 // (_use_low_precision_shard, flat_param_to); traces llama_fsdp1_offload_*,
 // llama_fsdp1_bf16_offload_*.
-uint32_t gather_weights(struct graph *g, uint8_t shape)
+uint32_t gather_weights(struct graph *g, shape_id shape)
 {
     shape = gather_shape(shape);
     bool cast = gather_is_fsdp(g) && precision_of(&g->m->c)->weight != g->compute;
@@ -71,7 +71,7 @@ uint32_t gather_weights(struct graph *g, uint8_t shape)
 // fully_shard copies each weight out of what was gathered. SRC: pytorch
 // torch/distributed/fsdp/_fully_shard/ _fsdp_collectives.py, foreach_all_gather_copy_out; traces
 // llama_fsdp2_* of tests/calc/truth/frameworks.
-uint32_t gather_copy_out(struct graph *g, uint32_t gathered, uint8_t shape)
+uint32_t gather_copy_out(struct graph *g, uint32_t gathered, shape_id shape)
 {
     if (!gather_copies(g))
         return gathered;

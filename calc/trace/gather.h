@@ -17,8 +17,8 @@ uint32_t gather_on(struct graph *g, uint32_t storage, uint8_t stream);
 bool gather_copies(const struct graph *g);  // each weight out of what was gathered
 
 // A unit's weights as they arrive, and as the unit takes them.
-uint32_t gather_weights(struct graph *g, uint8_t shape);
-uint32_t gather_copy_out(struct graph *g, uint32_t gathered, uint8_t shape);
+uint32_t gather_weights(struct graph *g, shape_id shape);
+uint32_t gather_copy_out(struct graph *g, uint32_t gathered, shape_id shape);
 
 // The format in which a unit's gradients are added up.
 uint8_t gather_sum_format(const struct graph *g);

@@ -234,7 +234,7 @@ static void graph_choose(struct graph *g, uint32_t storage)
 }
 
 uint32_t graph_scratch(struct graph *g, enum op op, uint8_t role, uint8_t part, uint8_t dtype,
-                       uint8_t shape)
+                       shape_id shape)
 {
     bool chosen = graph_is_chosen(g, op, role, part);
     if (chosen && g->recompute)
@@ -264,9 +264,9 @@ uint32_t graph_sent(struct graph *g, enum op op, uint8_t role, uint8_t dtype)
 }
 
 // Partial sums by the result's shape; their locks are the next shape.
-static uint8_t graph_partial(uint8_t from, uint8_t to)
+static shape_id graph_partial(shape_id from, shape_id to)
 {
-    static const uint8_t partial[SHAPE_COUNT] = {
+    static const shape_id partial[SHAPE_COUNT] = {
         [SHAPE_C] = SHAPE_PARTIAL_C,     [SHAPE_B_QKV] = SHAPE_PARTIAL_QKV,
         [SHAPE_B_Q] = SHAPE_PARTIAL_Q,   [SHAPE_B_KV] = SHAPE_PARTIAL_KV,
         [SHAPE_B_FF] = SHAPE_PARTIAL_FF, [SHAPE_B_V] = SHAPE_PARTIAL_V,
@@ -285,22 +285,22 @@ static uint8_t graph_partial(uint8_t from, uint8_t to)
     return partial[to];
 }
 
-uint32_t graph_sum(struct graph *g, uint8_t role, uint8_t part, uint8_t dtype, uint8_t from,
-                   uint8_t to)
+uint32_t graph_sum(struct graph *g, uint8_t role, uint8_t part, uint8_t dtype, shape_id from,
+                   shape_id to)
 {
     uint32_t sum = graph_scratch(g, OP_SUM, role, part, dtype, to);
-    uint8_t partial = graph_has(g, TRAIT_KERNEL_SCRATCH) ? graph_partial(from, to) : 0;
+    shape_id partial = graph_has(g, TRAIT_KERNEL_SCRATCH) ? graph_partial(from, to) : 0;
     if (!partial)
         return sum;
     uint32_t parts = graph_scratch(g, OP_SUM, role, PART_SCRATCH, DT_BYTE, partial);
-    uint32_t locks = graph_scratch(g, OP_SUM, role, PART_SCRATCH, DT_BYTE, (uint8_t)(partial + 1));
+    uint32_t locks = graph_scratch(g, OP_SUM, role, PART_SCRATCH, DT_BYTE, (shape_id)(partial + 1));
     tape_unref(g->t, locks);
     tape_unref(g->t, parts);
     return sum;
 }
 
 struct value graph_make(struct graph *g, enum op op, uint8_t role, uint8_t part, uint8_t dtype,
-                        uint8_t shape)
+                        shape_id shape)
 {
     uint32_t storage = graph_scratch(g, op, role, part, dtype, shape);
     return (struct value){storage, GRAPH_NO_NODE, 0, dtype, shape, role};

@@ -26,7 +26,8 @@ enum {
     GRAPH_STASH = 5,
     GRAPH_CHOSEN = 40,  // results that selective checkpointing keeps of a block: products of all
                         // projections and of their adapters, every second one, and attention's
-    GRAPH_NODES = 1 << 21,  // of a pass, at most: a run of 2,000 layers, all different, has less
+    // Of a pass, at most: a run of 2,000 layers, all different, has less.
+    GRAPH_NODES = 1 << (29 - SHAPE_BITS),
     GRAPH_NO_NODE = -1,
     GRAPH_NO_FRAME = -1,
     GRAPH_NO_PARAM = 0xffff
@@ -35,26 +36,38 @@ enum {
 // A Python variable that holds a tensor. It owns one reference of the storage; graph_drop gives it
 // up. One word, since every operation gets some and returns one.
 struct value {
-    uint64_t storage : 22;  // below TAPE_STORAGES
-    int64_t node : 22;      // that made it; GRAPH_NO_NODE: no gradient flows into it
-    uint64_t output : 2;    // which result of the node
-    uint64_t dtype : 4, shape : 8, role : 6;
+    uint64_t storage : 22;           // below TAPE_STORAGES
+    int64_t node : 30 - SHAPE_BITS;  // that made it; GRAPH_NO_NODE: no gradient flows into it
+    uint64_t output : 2;             // which result of the node
+    uint64_t dtype : 4, shape : SHAPE_BITS, role : 6;
 };
-_Static_assert((int)TAPE_STORAGES == 1 << 22 && (int)GRAPH_NODES == 1 << 21 &&
-                   (int)GRAPH_OUTPUTS <= 1 << 2 && (int)DT_COUNT <= 1 << 4 &&
-                   (int)SHAPE_COUNT <= 1 << 8 && (int)ROLE_COUNT <= 1 << 6,
+_Static_assert((int)TAPE_STORAGES == 1 << 22 && (int)GRAPH_OUTPUTS <= 1 << 2 &&
+                   (int)DT_COUNT <= 1 << 4 && (int)SHAPE_COUNT <= 1 << SHAPE_BITS &&
+                   (int)ROLE_COUNT <= 1 << 6,
                "a value's parts hold what they number");
+
+// Parts of a byte and of two, but in the page's module, which has no room for taking them apart.
+#ifndef __wasm__
+#define GRAPH_NIBBLE : 4
+#define GRAPH_EXTRA : 12
+#else
+#define GRAPH_EXTRA
+#define GRAPH_NIBBLE
+#endif
 
 // Where a gradient goes: input number `input` of node `to`, in the form that it takes there.
 struct edge {
     int32_t to;
-    uint8_t input, dtype, shape, role;
+    uint8_t input GRAPH_NIBBLE, dtype GRAPH_NIBBLE, role;
+    shape_id shape;
 };
 
 struct node {
-    uint8_t kind, role, edge_count, saved_count;
-    uint8_t sub, dtype, shape;  // layer in its unit; the result's form
-    uint8_t extra;              // shape of a temporary, or PART_ of a parameter
+    uint8_t kind, role, edge_count GRAPH_NIBBLE, saved_count GRAPH_NIBBLE;
+    uint8_t sub;  // layer in its unit
+    shape_id dtype GRAPH_NIBBLE;
+    shape_id extra GRAPH_EXTRA;  // shape of a temporary, or PART_ of a parameter
+    shape_id shape;
     int32_t unit;
     uint16_t param;    // ACCUMULATE: number within its unit
     uint16_t waiting;  // edges that have not delivered yet
@@ -277,11 +290,11 @@ bool graph_needs(const struct graph *g, struct value v);  // a gradient flows in
 
 // The result of an operation, with its allocation.
 struct value graph_make(struct graph *g, enum op op, uint8_t role, uint8_t part, uint8_t dtype,
-                        uint8_t shape);
+                        shape_id shape);
 
 // Scratch memory and saved side results: a storage without a value.
 uint32_t graph_scratch(struct graph *g, enum op op, uint8_t role, uint8_t part, uint8_t dtype,
-                       uint8_t shape);
+                       shape_id shape);
 
 // The same for the whole sequence of a product of many GPUs, which a collective takes or fills.
 uint32_t graph_sent(struct graph *g, enum op op, uint8_t role, uint8_t dtype);
@@ -291,13 +304,13 @@ uint32_t graph_sent(struct graph *g, enum op op, uint8_t role, uint8_t dtype);
 void graph_taken(struct graph *g, uint32_t storage);
 
 // A sum over rows: the result, after the kernel has had its partial sums.
-uint32_t graph_sum(struct graph *g, uint8_t role, uint8_t part, uint8_t dtype, uint8_t from,
-                   uint8_t to);
+uint32_t graph_sum(struct graph *g, uint8_t role, uint8_t part, uint8_t dtype, shape_id from,
+                   shape_id to);
 
 // ---- nodes
 // The node of a result; saved storages get a reference of their own. Does nothing while no
 // gradients are recorded.
-int32_t graph_node(struct graph *g, enum node_kind kind, struct value *out, uint8_t extra);
+int32_t graph_node(struct graph *g, enum node_kind kind, struct value *out, shape_id extra);
 void graph_edge(struct graph *g, int32_t node, struct value in);
 void graph_save(struct graph *g, int32_t node, uint32_t storage);
 void graph_save_cpu(struct graph *g, int32_t node, uint8_t dtype);  // a number in the CPU's memory
@@ -340,7 +353,7 @@ void graph_autocast_exit_layer(
 // Keeps a storage alive until graph_let_go.
 void graph_keep(struct graph *g, uint32_t storage, int32_t unit, uint8_t sub);
 void graph_let_go(struct graph *g);
-void graph_keep_wide(struct graph *g, uint8_t shape);  // float32 copies of all that is kept, too
+void graph_keep_wide(struct graph *g, shape_id shape);  // float32 copies of all that is kept, too
 
 // What the node of a frozen layer's weight keeps as long as the node is there, that is to the next
 // pass.

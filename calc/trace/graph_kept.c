@@ -24,7 +24,7 @@ void graph_let_go(struct graph *g)
     graph_leave(g);
 }
 
-void graph_keep_wide(struct graph *g, uint8_t shape)
+void graph_keep_wide(struct graph *g, shape_id shape)
 {
     size_t count = g->kept_count;
     for (size_t i = 0; i < count && graph_ok(g); i++) {

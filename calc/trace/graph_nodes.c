@@ -26,7 +26,7 @@ int32_t graph_bare_node(struct graph *g, enum node_kind kind, uint8_t role)
     return (int32_t)g->node_count++;
 }
 
-int32_t graph_node(struct graph *g, enum node_kind kind, struct value *out, uint8_t extra)
+int32_t graph_node(struct graph *g, enum node_kind kind, struct value *out, shape_id extra)
 {
     if (!g->grad)
         return GRAPH_NO_NODE;
@@ -49,7 +49,8 @@ void graph_edge(struct graph *g, int32_t node, struct value in)
     if (node == GRAPH_NO_NODE)
         return;
     struct node *n = &g->nodes[node];
-    n->edges[n->edge_count++] = (struct edge){in.node, in.output, in.dtype, in.shape, in.role};
+    n->edges[n->edge_count++] = (struct edge){
+        .to = in.node, .input = in.output, .dtype = in.dtype, .shape = in.shape, .role = in.role};
 }
 
 // saved_tensors_hooks: a holder takes the tensor's place. An operation saves its inputs before it

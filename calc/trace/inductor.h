@@ -23,7 +23,8 @@ struct inductor_value {
 
 enum { INDUCTOR_NO_LAYER = UINT32_MAX };
 struct inductor_buffer {
-    uint8_t op, role, part, dtype, shape;
+    shape_id shape;
+    uint8_t op, role, part, dtype;
     bool handed;            // made by the forward graph, used by the backward one
     bool leaves;            // a result of its graph
     uint16_t weight;        // a parameter's gradient: of which, or GRAPH_NO_PARAM
@@ -65,7 +66,8 @@ struct inductor_gradient {
     uint16_t found;   // and in the kernel that comes,
     uint32_t round;   // which has that number
     uint8_t edge;     // of the node, that it is for
-    uint8_t dtype, shape, role;
+    uint8_t dtype, role;
+    shape_id shape;
     bool shared;  // goes to several nodes
     bool flat;    // products to come are added to it as they are made
     bool there;   // what it reads of a checkpointed block is
@@ -176,7 +178,7 @@ bool inductor_moves(const struct inductor *d, const struct node *n);  // to othe
 bool inductor_allocates_itself(const struct node *n);  // no buffer of Inductor's is its result
 
 const struct storage *inductor_storage(const struct inductor *d, uint32_t value);
-uint64_t inductor_bytes(const struct inductor *d, uint8_t dtype, uint8_t shape);
+uint64_t inductor_bytes(const struct inductor *d, uint8_t dtype, shape_id shape);
 uint32_t inductor_result(const struct inductor *d, int32_t node);  // its value
 uint32_t inductor_argument(const struct inductor *d,
                            const struct edge *e);  // the value behind it, 0 for a parameter
@@ -207,7 +209,7 @@ void inductor_forward(struct inductor *d);
 uint32_t inductor_gradient_through(struct inductor *d, int32_t node, const struct edge *e,
                                    uint32_t own);
 uint32_t inductor_gradient_buffer(struct inductor *d, enum op op, uint8_t role, uint8_t part,
-                                  uint8_t dtype, uint8_t shape);
+                                  uint8_t dtype, shape_id shape);
 // The gradient of a node's result: one that has arrived, or the sum of several.
 uint32_t inductor_gradient_of(struct inductor *d, int32_t node);
 // In a kernel that changes a buffer in place: what it is afterwards.

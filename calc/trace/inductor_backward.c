@@ -312,7 +312,7 @@ static void run_call(struct inductor *d, const struct node *n, uint32_t gradient
     }
     if (n->kind == NODE_SDPA) {
         bool latent = d->g->m->features & HAS_LATENT;
-        uint8_t tiles = latent ? SHAPE_WIDE_TILES : node_sdpa_tiles(n);
+        shape_id tiles = latent ? SHAPE_WIDE_TILES : node_sdpa_tiles(n);
         inductor_use(
             d, inductor_gradient_buffer(d, OP_NEW_EMPTY, n->role, PART_SCRATCH, DT_F32, SHAPE_LSE) |
                    INDUCTOR_MADE);
@@ -416,7 +416,7 @@ static void step(struct inductor *d)
 void inductor_backward(struct inductor *d)
 {
     const struct node *n = &d->joint.nodes[d->root];
-    const struct edge root = {d->root, 0, n->dtype, n->shape, n->role};
+    const struct edge root = {.to = d->root, .dtype = n->dtype, .shape = n->shape, .role = n->role};
     d->behind = true;
     d->layer = d->layers;
     for (size_t b = 1; b < d->buffer_count; b++)

@@ -5,7 +5,7 @@
 
 #ifndef __wasm__
 
-static uint32_t gradient_new(struct inductor *d, int32_t node, uint8_t dtype, uint8_t shape,
+static uint32_t gradient_new(struct inductor *d, int32_t node, uint8_t dtype, shape_id shape,
                              uint8_t role)
 {
     d->gradient_count += d->gradient_count == 0;
@@ -43,7 +43,7 @@ uint32_t inductor_gradient_through(struct inductor *d, int32_t node, const struc
 }
 
 uint32_t inductor_gradient_buffer(struct inductor *d, enum op op, uint8_t role, uint8_t part,
-                                  uint8_t dtype, uint8_t shape)
+                                  uint8_t dtype, shape_id shape)
 {
     return inductor_buffer(d, (struct inductor_buffer){.op = (uint8_t)op,
                                                        .role = role,

@@ -99,7 +99,7 @@ const struct storage *inductor_storage(const struct inductor *d, uint32_t value)
     return &d->tape.storages[value];
 }
 
-uint64_t inductor_bytes(const struct inductor *d, uint8_t dtype, uint8_t shape)
+uint64_t inductor_bytes(const struct inductor *d, uint8_t dtype, shape_id shape)
 {
     return d->elements[shape] << dtype_shift(dtype);
 }

@@ -83,7 +83,7 @@ void inductor_open_unused(struct inductor *d)
 {
     struct graph *g = &d->joint;
     const struct node *n = &g->nodes[d->root];
-    struct edge e = {d->root, 0, n->dtype, n->shape, n->role};
+    struct edge e = {.to = d->root, .dtype = n->dtype, .shape = n->shape, .role = n->role};
     if (d->g->m->c.family != FAMILY_GPT2)
         return;
     if (n->kind == NODE_TO_COPY)

@@ -6,7 +6,7 @@
 
 #include "calc/trace/sequence.h"
 
-struct value layer_embedding(struct graph *g, uint32_t ids, uint16_t weight, uint8_t out_shape)
+struct value layer_embedding(struct graph *g, uint32_t ids, uint16_t weight, shape_id out_shape)
 {
     bool saved = weight == P_WTE && layout_find(&g->layout, false, P_WTE_SAVED);
     struct value w = graph_param(g, true, saved ? P_WTE_SAVED : weight);
@@ -172,7 +172,7 @@ struct value layer_put(struct graph *g, struct value whole, struct value part)
     return out;
 }
 
-void layer_split2(struct graph *g, struct value x, uint8_t shape, struct value out[2])
+void layer_split2(struct graph *g, struct value x, shape_id shape, struct value out[2])
 {
     struct value view = layer_view(g, graph_copy(g, x), NODE_SPLIT);
     for (uint8_t k = 0; k < 2; k++) {
@@ -183,7 +183,7 @@ void layer_split2(struct graph *g, struct value x, uint8_t shape, struct value o
     graph_drop(g, view);
 }
 
-void layer_split(struct graph *g, struct value x, uint8_t count, const uint8_t shapes[],
+void layer_split(struct graph *g, struct value x, uint8_t count, const shape_id shapes[],
                  struct value out[])
 {
     struct value view = graph_copy(g, x);

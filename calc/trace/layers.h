@@ -7,7 +7,7 @@
 #include "calc/trace/graph.h"
 
 // Parameters go by their numbers in layout.h.
-struct value layer_embedding(struct graph *g, uint32_t ids, uint16_t weight, uint8_t out_shape);
+struct value layer_embedding(struct graph *g, uint32_t ids, uint16_t weight, shape_id out_shape);
 struct value layer_norm(struct graph *g, struct value x, bool global, uint16_t weight);
 struct value layer_add(struct graph *g, struct value a, struct value b, uint8_t role);
 struct value layer_mul(struct graph *g, struct value a, struct value b, uint8_t role, uint8_t part);
@@ -27,8 +27,8 @@ struct value layer_view(struct graph *g, struct value x, enum node_kind kind);
 struct value layer_copy(struct graph *g, struct value x);  // contiguous()
 // whole[part of it] = part: whole is where it was, and is used up.
 struct value layer_put(struct graph *g, struct value whole, struct value part);
-void layer_split2(struct graph *g, struct value x, uint8_t shape, struct value out[2]);
-void layer_split(struct graph *g, struct value x, uint8_t count, const uint8_t shapes[],
+void layer_split2(struct graph *g, struct value x, shape_id shape, struct value out[2]);
+void layer_split(struct graph *g, struct value x, uint8_t count, const shape_id shapes[],
                  struct value out[]);
 
 // The mean loss over targets; `targets` is a storage of the caller. upcast: logits.float() first.

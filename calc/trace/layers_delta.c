@@ -11,7 +11,7 @@
 #include "calc/trace/linear.h"
 
 struct value delta_unary(struct graph *g, struct value x, enum op op, enum node_kind kind,
-                         uint8_t shape, enum saves saves)
+                         shape_id shape, enum saves saves)
 {
     return layer_unary(g, x, op, kind, ROLE_DELTA, PART_SCALED, shape, saves);
 }
@@ -23,27 +23,27 @@ struct value delta_mul(struct graph *g, struct value a, struct value b)
 
 // One name for x as it is after fn(x). Uses x up.
 struct value delta_then(struct graph *g, struct value x, enum op op, enum node_kind kind,
-                        uint8_t shape, enum saves saves)
+                        shape_id shape, enum saves saves)
 {
     struct value out = delta_unary(g, x, op, kind, shape, saves);
     graph_drop(g, x);
     return out;
 }
 
-static struct value delta_exp(struct graph *g, struct value x, uint8_t shape)
+static struct value delta_exp(struct graph *g, struct value x, shape_id shape)
 {
     return delta_unary(g, x, OP_EXP, NODE_EXP, shape, SAVES_RESULT);
 }
 
 // A view of x with another number of elements.
-struct value delta_view(struct graph *g, struct value x, enum node_kind kind, uint8_t shape)
+struct value delta_view(struct graph *g, struct value x, enum node_kind kind, shape_id shape)
 {
     struct value out = layer_view(g, graph_copy(g, x), kind);
     out.shape = shape;
     return out;
 }
 
-static struct value delta_sub(struct graph *g, struct value a, struct value b, uint8_t shape)
+static struct value delta_sub(struct graph *g, struct value a, struct value b, shape_id shape)
 {
     struct value out = graph_make(g, OP_SUB, ROLE_DELTA, PART_SCALED, a.dtype, shape);
     graph_follow_both(g, NODE_SUB, &out, a, b);
@@ -51,7 +51,7 @@ static struct value delta_sub(struct graph *g, struct value a, struct value b, u
 }
 
 // a @ b, whose gradients come back as views.
-static struct value delta_bmm(struct graph *g, struct value a, struct value b, uint8_t shape)
+static struct value delta_bmm(struct graph *g, struct value a, struct value b, shape_id shape)
 {
     struct value in[2] = {graph_input_cast(g, a, a.role, PART_INPUT_CAST),
                           graph_input_cast(g, b, b.role, PART_INPUT_CAST)};
@@ -108,7 +108,7 @@ static struct value delta_l2(struct graph *g, struct value x)
     return out;
 }
 
-static struct value delta_pad(struct graph *g, struct value x, uint8_t shape)
+static struct value delta_pad(struct graph *g, struct value x, shape_id shape)
 {
     return delta_unary(g, x, OP_PAD, NODE_VIEW, shape, SAVES_NOTHING);
 }
@@ -226,7 +226,7 @@ struct delta_scan {
     struct value core, state, fresh, between;
 };
 
-static struct value delta_pick(struct graph *g, struct value x, uint8_t shape)
+static struct value delta_pick(struct graph *g, struct value x, shape_id shape)
 {
     return delta_view(g, x, NODE_SELECT, shape);
 }

@@ -14,15 +14,15 @@ struct value delta_rule(struct graph *g, const struct value part[3], struct valu
                         struct value decay);
 
 struct value delta_unary(struct graph *g, struct value x, enum op op, enum node_kind kind,
-                         uint8_t shape, enum saves saves);
+                         shape_id shape, enum saves saves);
 struct value delta_mul(struct graph *g, struct value a, struct value b);
 
 // One name for x as it is after fn(x). Uses x up.
 struct value delta_then(struct graph *g, struct value x, enum op op, enum node_kind kind,
-                        uint8_t shape, enum saves saves);
+                        shape_id shape, enum saves saves);
 
 // A view of x with another number of elements.
-struct value delta_view(struct graph *g, struct value x, enum node_kind kind, uint8_t shape);
+struct value delta_view(struct graph *g, struct value x, enum node_kind kind, shape_id shape);
 
 // In float32 nothing is cast, and what is by token stays so: products make copies by head.
 struct value delta_by_head(struct graph *g, struct value x);

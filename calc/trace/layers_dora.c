@@ -7,7 +7,7 @@
 #include "calc/trace/adapter.h"
 #include "calc/trace/layers.h"
 
-static uint8_t dora_eye_shape(uint8_t adapter_shape)
+static shape_id dora_eye_shape(shape_id adapter_shape)
 {
     return adapter_shape == SHAPE_A_FF  ? SHAPE_EYE_FF
            : adapter_shape == SHAPE_A_Q ? SHAPE_EYE_Q
@@ -22,7 +22,7 @@ struct dora {
 // A product that is detached before anything asks for its gradient: what it would save lives as
 // long as its variables.
 static struct value dora_half(struct graph *g, struct value x, bool global, uint16_t number,
-                              uint8_t out_shape)
+                              shape_id out_shape)
 {
     struct value w = graph_param(g, global, number);
     struct value w_cast = graph_weight_cast(g, global, number, w);

@@ -13,7 +13,7 @@
 
 // Unsloth's gives the weight no gradient.
 struct value fused_norm(struct graph *g, struct value x, bool global, uint16_t weight,
-                        uint8_t stats)
+                        shape_id stats)
 {
     struct value w = graph_param(g, global, weight);
     struct value out = graph_make(g, OP_TRITON, w.role, PART_OUTPUT, x.dtype, x.shape);
@@ -107,7 +107,7 @@ static uint32_t fused_expand(struct graph *g, uint16_t weight)
 }
 
 // out += (X @ A) @ B: the adapter's way beside a product that is there.
-static void fused_path(struct graph *g, uint8_t role, uint8_t out_shape)
+static void fused_path(struct graph *g, uint8_t role, shape_id out_shape)
 {
     uint32_t rank = graph_scratch(g, OP_MM, role, PART_TEMP, g->compute, SHAPE_RANK);
     uint32_t wide = graph_scratch(g, OP_MM, role, PART_SCALED, g->compute, out_shape);
@@ -118,7 +118,7 @@ static void fused_path(struct graph *g, uint8_t role, uint8_t out_shape)
 // matmul_lora: X @ W, then dropout of X, which its caller keeps, and the adapter. Uses the weight
 // up.
 static struct value fused_product(struct graph *g, struct value x, uint32_t w, uint16_t weight,
-                                  uint8_t out_shape, bool early, uint32_t *dropped)
+                                  shape_id out_shape, bool early, uint32_t *dropped)
 {
     uint8_t role = layout_find(&g->layout, true, weight)->role;
     struct value out = graph_make(g, OP_MM, role, PART_OUTPUT, g->compute, out_shape);
@@ -144,7 +144,7 @@ static void fused_adapter_edges(struct graph *g, int32_t n, uint16_t weight)
 }
 
 static const uint16_t qkv_weights[3] = {P_Q, P_K, P_V};
-static const uint8_t qkv_shapes[3] = {SHAPE_Q, SHAPE_KV, SHAPE_KV};
+static const shape_id qkv_shapes[3] = {SHAPE_Q, SHAPE_KV, SHAPE_KV};
 
 // The three results are outputs of one node; GPTQ's weights are expanded before the first product.
 void fused_qkv(struct graph *g, struct value x, struct value out[3])

@@ -8,7 +8,7 @@
 
 // RMSNorm in one kernel: the input and a number a row are kept. stats: the shape of these.
 struct value fused_norm(struct graph *g, struct value x, bool global, uint16_t weight,
-                        uint8_t stats);
+                        shape_id stats);
 
 // Rotary positions in place. copied: the gradient comes back in another order of heads. Uses x up.
 struct value fused_rotary(struct graph *g, struct value x, bool copied);

@@ -176,7 +176,7 @@ static struct routing route_sigmoid(struct graph *g, struct value x)
 
 // x[rows]
 GROUPED_APART struct value layer_rows(struct graph *g, struct value x, uint32_t rows, uint8_t part,
-                                      uint8_t shape)
+                                      shape_id shape)
 {
     struct value out = graph_make(g, OP_INDEX, x.role, part, x.dtype, shape);
     graph_follow_saving(g, NODE_ROUTE, &out, x, rows);
@@ -184,7 +184,7 @@ GROUPED_APART struct value layer_rows(struct graph *g, struct value x, uint32_t 
 }
 
 // The same of biases, which are by expert.
-static struct value grouped_bias(struct graph *g, uint16_t number, uint32_t rows, uint8_t shape)
+static struct value grouped_bias(struct graph *g, uint16_t number, uint32_t rows, shape_id shape)
 {
     struct value b = graph_param(g, false, number);
     struct value out = layer_rows(g, b, rows, PART_BIAS, shape);
@@ -194,7 +194,7 @@ static struct value grouped_bias(struct graph *g, uint16_t number, uint32_t rows
 
 // No operation of autocast's list: in the input's format. offsets: where each expert's rows end.
 GROUPED_APART struct value layer_grouped_mm(struct graph *g, struct value x, uint16_t number,
-                                            uint32_t offsets, uint8_t shape)
+                                            uint32_t offsets, shape_id shape)
 {
     struct value w = graph_param(g, false, number);
     struct value out = graph_make(g, OP_GROUPED_MM, w.role, PART_OUTPUT, x.dtype, shape);

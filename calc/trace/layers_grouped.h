@@ -15,12 +15,12 @@ struct value layer_experts_grouped(struct graph *g, struct value x, block_fn *sh
 struct value layer_route_topk(struct graph *g, struct value x, uint32_t *chosen);
 struct value layer_route_normalized(struct graph *g, struct value best);
 struct value layer_rows(struct graph *g, struct value x, uint32_t rows, uint8_t part,
-                        uint8_t shape);
+                        shape_id shape);
 struct value layer_experts_routed(struct graph *g, struct value x, struct value weights);
 
 // A product of rows with their experts' weights; offsets: where each expert's rows end.
 struct value layer_grouped_mm(struct graph *g, struct value x, uint16_t number, uint32_t offsets,
-                              uint8_t shape);
+                              shape_id shape);
 #endif
 
 node_fn node_route, node_grouped_mm, node_clamp, node_sigmoid, node_spread;

@@ -10,7 +10,7 @@
 #include "calc/trace/layers_fused.h"
 
 struct value layer_unary(struct graph *g, struct value x, enum op op, enum node_kind kind,
-                         uint8_t role, uint8_t part, uint8_t shape, enum saves saves)
+                         uint8_t role, uint8_t part, shape_id shape, enum saves saves)
 {
     struct value out = graph_make(g, op, role, part, x.dtype, shape);
     if (!graph_needs(g, x))
@@ -24,7 +24,7 @@ struct value layer_unary(struct graph *g, struct value x, enum op op, enum node_
 
 // x * rsqrt(x.pow(2).mean(-1) + eps) in float32; *variance stays a variable of the caller until it
 // returns.
-static struct value rms_normalize(struct graph *g, struct value x, uint8_t stats,
+static struct value rms_normalize(struct graph *g, struct value x, shape_id stats,
                                   struct value *variance)
 {
     struct value square =
@@ -84,7 +84,7 @@ static bool norm_casts_late(const struct graph *g)
 
 #ifndef __wasm__
 // x * pow(x.pow(2).mean(-1) + eps, -0.5); the mean stays a variable to the end.
-static struct value norm_powered(struct graph *g, struct value x, uint8_t stats)
+static struct value norm_powered(struct graph *g, struct value x, shape_id stats)
 {
     struct value square =
         layer_unary(g, x, OP_POW, NODE_POW, x.role, PART_SQUARE, x.shape, SAVES_INPUT);
@@ -103,7 +103,7 @@ static struct value norm_powered(struct graph *g, struct value x, uint8_t stats)
 }
 
 // SRC: transformers models/gemma4/modeling_gemma4.py, Gemma4RMSNorm.
-struct value layer_powered_norm(struct graph *g, struct value x, struct value w, uint8_t stats)
+struct value layer_powered_norm(struct graph *g, struct value x, struct value w, shape_id stats)
 {
     bool weighted = w.storage != TAPE_NONE;
     struct value named = x;
@@ -128,7 +128,7 @@ struct value layer_powered_norm(struct graph *g, struct value x, struct value w,
 // Llama goes back to the input's format before the weight, Gemma and LitGPT after it.
 // SRC: litgpt/model.py, RMSNorm.forward.
 struct value layer_rms_norm(struct graph *g, struct value x, bool global, uint16_t weight,
-                            uint8_t stats)
+                            shape_id stats)
 {
 #ifndef __wasm__
     if (g->m->features & HAS_GLOBAL_HEADS)
@@ -161,7 +161,7 @@ struct value layer_rms_norm(struct graph *g, struct value x, bool global, uint16
 #ifndef __wasm__
 // x.float() * rsqrt(mean of squares) as it was. SRC: transformers
 // models/llama4/modeling_llama4.py, Llama4TextL2Norm.
-struct value layer_l2_norm(struct graph *g, struct value x, uint8_t stats)
+struct value layer_l2_norm(struct graph *g, struct value x, shape_id stats)
 {
     struct value variance, wide = graph_to(g, x, DT_F32, PART_UPCAST);
     struct value hat = rms_normalize(g, wide, stats, &variance);
@@ -184,13 +184,14 @@ static struct value norm_centered(struct graph *g, struct value x, struct value 
     return out;
 }
 
-static struct value norm_mean(struct graph *g, struct value x, uint8_t stats)
+static struct value norm_mean(struct graph *g, struct value x, shape_id stats)
 {
     return layer_unary(g, x, OP_MEAN, NODE_MEAN, x.role, PART_MEAN, stats, SAVES_NOTHING);
 }
 
 // (x - mean).pow(2).mean(-1)
-static struct value norm_variance(struct graph *g, struct value x, struct value mean, uint8_t stats)
+static struct value norm_variance(struct graph *g, struct value x, struct value mean,
+                                  shape_id stats)
 {
     struct value off = norm_centered(g, x, mean);
     struct value square =
@@ -220,7 +221,7 @@ static struct value norm_hat(struct graph *g, struct value x, struct value mean,
 // In float32 to its end; mean and variance stay variables. SRC: transformers
 // models/cohere/modeling_cohere.py, CohereLayerNorm.forward.
 struct value layer_centered_norm(struct graph *g, struct value x, bool global, uint16_t weight,
-                                 uint8_t stats)
+                                 shape_id stats)
 {
     struct value w = graph_param(g, global, weight), named = x;
     named.role = w.role;
@@ -306,7 +307,7 @@ struct value layer_gelu_new(struct graph *g, struct value x)
 }
 
 // expand and reshape: a copy for every head.
-struct value layer_repeat(struct graph *g, struct value x, uint8_t shape)
+struct value layer_repeat(struct graph *g, struct value x, shape_id shape)
 {
     return layer_unary(g, x, OP_CLONE, NODE_REPEAT, x.role, PART_COPY, shape, SAVES_NOTHING);
 }

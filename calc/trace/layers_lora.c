@@ -28,7 +28,7 @@ static bool lora_together(const struct graph *g, bool global, uint16_t weight)
 }
 
 // zero_pad: zeros(...).index_copy_(-1, index, x), which keeps x for its size. Uses x up.
-static struct value lora_pad(struct graph *g, struct value x, uint8_t shape)
+static struct value lora_pad(struct graph *g, struct value x, shape_id shape)
 {
     enum { ALL = 3 };
     if (model_adapted_parts(&g->m->c) == ALL)

@@ -39,7 +39,8 @@ enum { WEIGHTS = 3 };
 
 // A function's weights in the order of its arguments, and what each of them gives.
 struct fused {
-    uint8_t count, weight[WEIGHTS], shape[WEIGHTS];
+    uint8_t count, weight[WEIGHTS];
+    shape_id shape[WEIGHTS];
 };
 
 static const struct fused fused_parts[lora_kernels_COUNT] = {
@@ -94,13 +95,13 @@ static uint32_t fused_pair(struct graph *g, uint16_t weight)
     return pair;
 }
 
-static uint32_t fused_make(struct graph *g, uint8_t role, uint8_t part, uint8_t shape)
+static uint32_t fused_make(struct graph *g, uint8_t role, uint8_t part, shape_id shape)
 {
     return graph_scratch(g, OP_MM, role, part, g->compute, shape);
 }
 
 // out.addmm_(X @ A, B, alpha=s); before 0.18 out += s * X @ A @ B.
-static void fused_path(struct graph *g, uint8_t role, uint8_t in_shape, uint8_t out_shape)
+static void fused_path(struct graph *g, uint8_t role, shape_id in_shape, shape_id out_shape)
 {
     bool apart = graph_has(g, TRAIT_LORA_SUMS_APART);
     uint32_t scaled = apart ? fused_make(g, role, PART_SCALED, in_shape) : TAPE_NONE;
@@ -111,7 +112,7 @@ static void fused_path(struct graph *g, uint8_t role, uint8_t in_shape, uint8_t 
 }
 
 // matmul_lora, forward.
-static struct value fused_product(struct graph *g, struct value x, uint16_t weight, uint8_t shape)
+static struct value fused_product(struct graph *g, struct value x, uint16_t weight, shape_id shape)
 {
     uint8_t role = layout_find(&g->layout, true, weight)->role;
     uint32_t w = fused_expand(g, weight);

@@ -36,7 +36,7 @@ struct mixer {
     uint32_t factor, best, chosen;
 };
 
-static uint32_t mixer_scratch(struct graph *g, enum op op, uint8_t dtype, uint8_t shape)
+static uint32_t mixer_scratch(struct graph *g, enum op op, uint8_t dtype, shape_id shape)
 {
     return graph_scratch(g, op, ROLE_ROUTER, PART_SCRATCH, dtype, shape);
 }
@@ -182,7 +182,7 @@ static bool wanted(const struct node *n)
     return n->edge_count > 0 && n->edges[0].to != GRAPH_NO_NODE;
 }
 
-static uint32_t made(struct graph *g, const struct node *n, enum op op, uint8_t shape)
+static uint32_t made(struct graph *g, const struct node *n, enum op op, shape_id shape)
 {
     return graph_scratch(g, op, n->role, PART_GRAD, n->dtype, shape);
 }

@@ -9,7 +9,7 @@
 
 // cat(-x[half:], x[:half]): the negated half and the result take memory, the halves are views. One
 // node stands for those of the two slices, the negation and the concatenation.
-static struct value rotate_half(struct graph *g, struct value x, uint8_t half)
+static struct value rotate_half(struct graph *g, struct value x, shape_id half)
 {
     uint32_t negated = graph_scratch(g, OP_NEG, x.role, PART_ROTATED, x.dtype, half);
     struct value out = graph_make(g, OP_CAT, x.role, PART_ROTATED, x.dtype, x.shape);
@@ -20,7 +20,7 @@ static struct value rotate_half(struct graph *g, struct value x, uint8_t half)
 }
 
 struct value rotary_turn(struct graph *g, struct value x, struct value cos, struct value sin,
-                         uint8_t half)
+                         shape_id half)
 {
     struct value straight = layer_mul(g, x, cos, x.role, PART_SCALED);
     struct value turned = rotate_half(g, x, half);
@@ -34,7 +34,7 @@ struct value rotary_turn(struct graph *g, struct value x, struct value cos, stru
 
 // cat(turned, rest). Uses turned up.
 static struct value rotary_join(struct graph *g, struct value turned, struct value rest,
-                                uint8_t shape)
+                                shape_id shape)
 {
     struct value out = graph_make(g, OP_CAT, rest.role, PART_ROTATED, turned.dtype, shape);
     graph_follow_both(g, NODE_JOIN, &out, turned, rest);
@@ -60,7 +60,7 @@ static struct value rotary_mix(struct graph *g, struct value a, struct value b, 
 }
 
 // first, second = chunk(x, 2); cat(first * cos - second * sin, second * cos + first * sin)
-static struct value rotary_split(struct graph *g, struct value x, uint8_t half)
+static struct value rotary_split(struct graph *g, struct value x, shape_id half)
 {
     struct value part[2];
     layer_split2(g, x, half, part);
@@ -73,7 +73,7 @@ static struct value rotary_split(struct graph *g, struct value x, uint8_t half)
     return out;
 }
 
-struct value layer_rotary(struct graph *g, struct value x, uint8_t half)
+struct value layer_rotary(struct graph *g, struct value x, shape_id half)
 {
     if (g->m->features & HAS_SPLIT_ROTARY)
         return rotary_split(g, x, half);
@@ -81,7 +81,7 @@ struct value layer_rotary(struct graph *g, struct value x, uint8_t half)
 }
 
 // x[..., :n] or x[..., n:]
-static struct value rotary_slice(struct graph *g, struct value x, uint8_t shape)
+static struct value rotary_slice(struct graph *g, struct value x, shape_id shape)
 {
     struct value part = layer_view(g, graph_copy(g, x), NODE_SLICE);
     part.shape = shape;
@@ -123,7 +123,7 @@ void layer_rotary_part(struct graph *g, struct value *q, struct value *k)
 static struct value rotary_neighbours(struct graph *g, struct value x, const struct value by[2])
 {
     uint8_t dtype = g->m->features & HAS_TURNED_COPY ? DT_F32 : x.dtype;
-    uint8_t half = x.shape == SHAPE_Q ? SHAPE_Q_HALF : SHAPE_KV_HALF;
+    shape_id half = x.shape == SHAPE_Q ? SHAPE_Q_HALF : SHAPE_KV_HALF;
     struct value wide = graph_to(g, x, dtype, PART_UPCAST);
     struct value straight = layer_mul(g, wide, by[0], x.role, PART_SCALED);
     graph_drop(g, wide);
@@ -158,7 +158,7 @@ void layer_rotary_pairs(struct graph *g, struct value *q, struct value *k)
 }
 
 // cat(a * cos - b * sin, b * cos + a * sin). Uses a and b up.
-static struct value rotary_pair(struct graph *g, struct value a, struct value b, uint8_t shape)
+static struct value rotary_pair(struct graph *g, struct value a, struct value b, shape_id shape)
 {
     struct value first = rotary_mix(g, a, b, true), second = rotary_mix(g, b, a, false);
     struct value out = rotary_join(g, first, second, shape);
@@ -186,7 +186,7 @@ void layer_rotary_latent(struct graph *g, struct value *q, struct value *k)
 static void rotary_apart(struct graph *g, struct value *x, struct value held[2])
 {
     bool query = x->shape == SHAPE_Q;
-    uint8_t half = query ? SHAPE_Q_HALF : SHAPE_KV_HALF;
+    shape_id half = query ? SHAPE_Q_HALF : SHAPE_KV_HALF;
     struct value turns = rotary_slice(g, *x, query ? SHAPE_Q_ROT : SHAPE_KV_ROT);
     held[1] = rotary_slice(g, *x, x->shape);
     struct value sin = layer_copy(g, g->sin), cos = layer_copy(g, g->cos);
@@ -265,7 +265,7 @@ void layer_rotary_complex(struct graph *g, struct value *q, struct value *k)
 
 // LlamaRotaryEmbedding.forward: angles of the positions in float32, their cosines and sines times a
 // factor, in the format of the hidden states.
-static struct value rope_half(struct graph *g, enum op op, uint8_t shape)
+static struct value rope_half(struct graph *g, enum op op, shape_id shape)
 {
     uint32_t plain = graph_scratch(g, op, ROLE_ROTARY, PART_SCRATCH, DT_F32, shape);
     struct value scaled = graph_make(g, OP_MUL, ROLE_ROTARY, PART_SCALED, DT_F32, shape);
@@ -312,7 +312,7 @@ static void rope_transformers(struct graph *g)
     bool whole = !(g->m->features & HAS_SINKS);  // GPT-OSS has one angle for both halves
     uint32_t both =
         whole ? graph_scratch(g, OP_CAT, ROLE_ROTARY, PART_SCRATCH, DT_F32, SHAPE_ROPE) : TAPE_NONE;
-    uint8_t shape = whole ? SHAPE_ROPE : SHAPE_ROPE_HALF;
+    shape_id shape = whole ? SHAPE_ROPE : SHAPE_ROPE_HALF;
     struct value cos = rope_half(g, OP_COS, shape), sin = rope_half(g, OP_SIN, shape);
     bool wide = (g->m->features & HAS_WIDE_ANGLES) && graph_has(g, TRAIT_LATE_CAST);
     g->cos = graph_to(g, cos, wide ? DT_F32 : g->residual, PART_SELF);

@@ -13,9 +13,9 @@ void layer_rope_close_global(struct graph *g);  // those of layers with wider he
 
 // x * cos + rotate_half(x) * sin; half: the shape of one half of each head.
 struct value rotary_turn(struct graph *g, struct value x, struct value cos, struct value sin,
-                         uint8_t half);
+                         shape_id half);
 
-struct value layer_rotary(struct graph *g, struct value x, uint8_t half);
+struct value layer_rotary(struct graph *g, struct value x, shape_id half);
 
 // Turns pairs of neighbours of *q and of the one key *k; the results have the halves apart, but for
 // the complex form. Uses both up.

@@ -12,7 +12,7 @@
 
 // mm(x, w') or addmm(b, x, w'), on the copies that autocast made.
 static struct value layer_product(struct graph *g, struct value x, struct value w, struct value b,
-                                  uint8_t out_shape)
+                                  shape_id out_shape)
 {
     bool biased = b.storage != TAPE_NONE;
     uint8_t role = out_shape == SHAPE_NV ? ROLE_LOGITS : w.role;
@@ -34,7 +34,7 @@ static struct value layer_product(struct graph *g, struct value x, struct value 
 // With sequence_parallel a product works on the whole sequence: its input is gathered before, or
 // its result divided after it. SRC: Megatron-LM megatron/core/tensor_parallel/layers.py,
 // LinearWithGradAccumulationAndAsyncCommunication.
-static uint32_t layer_whole(struct graph *g, const struct value *x, uint8_t out_shape)
+static uint32_t layer_whole(struct graph *g, const struct value *x, shape_id out_shape)
 {
     if (!g->m->c.sequence_parallel || (x->shape == SHAPE_U) == (out_shape == SHAPE_U))
         return TAPE_NONE;
@@ -45,7 +45,7 @@ static uint32_t layer_whole(struct graph *g, const struct value *x, uint8_t out_
 
 // Arguments are cast from right to left: bias, weight, input.
 static struct value layer_affine(struct graph *g, struct value x, bool global, uint16_t weight,
-                                 uint8_t out_shape)
+                                 shape_id out_shape)
 {
     uint16_t bias = (uint16_t)((out_shape == SHAPE_NV ? P_HEAD : weight) +
                                LAYOUT_BIAS);  // a tied weight has the head's
@@ -77,7 +77,7 @@ static struct value layer_scattered(struct graph *g, struct value x, uint16_t we
 }
 
 static struct value layer_frozen(struct graph *g, struct value x, uint16_t weight,
-                                 uint8_t out_shape)
+                                 shape_id out_shape)
 {
     if (MODEL_IS_WHOLE && out_shape == SHAPE_U && sequence_is_gathered(g))
         return layer_scattered(g, x, weight);
@@ -94,7 +94,7 @@ static bool layer_is_scaled(const struct graph *g, uint16_t weight)
 // IA3: a trained factor for each output, in the last projection of the feed-forward part for each
 // input. SRC: peft src/peft/tuners/ia3/layer.py, Linear.forward.
 static struct value layer_scaled(struct graph *g, struct value x, uint16_t weight,
-                                 uint8_t out_shape)
+                                 shape_id out_shape)
 {
     bool inside = weight == P_DOWN;
     struct value vector = graph_param(g, false, (uint16_t)(weight + LAYOUT_VECTOR));
@@ -112,7 +112,7 @@ static struct value layer_scaled(struct graph *g, struct value x, uint16_t weigh
     return out;
 }
 
-struct value layer_linear(struct graph *g, struct value x, uint16_t weight, uint8_t out_shape)
+struct value layer_linear(struct graph *g, struct value x, uint16_t weight, shape_id out_shape)
 {
     if (layer_is_scaled(g, weight))
         return layer_scaled(g, x, weight, out_shape);
@@ -127,7 +127,7 @@ struct value layer_transform(struct graph *g, struct value x)
 }
 
 #ifndef __wasm__
-struct value layer_project(struct graph *g, struct value x, uint16_t weight, uint8_t shape)
+struct value layer_project(struct graph *g, struct value x, uint16_t weight, shape_id shape)
 {
     struct value out = quantized_is_outside(g, weight) ? quantized_linear(g, x, true, weight, shape)
                                                        : layer_affine(g, x, true, weight, shape);

@@ -6,11 +6,11 @@
 #include "calc/trace/graph.h"
 
 // Parameters go by their numbers in layout.h; a bias that the model does not have is left out.
-struct value layer_linear(struct graph *g, struct value x, uint16_t weight, uint8_t out_shape);
+struct value layer_linear(struct graph *g, struct value x, uint16_t weight, shape_id out_shape);
 struct value layer_head(struct graph *g, struct value x);  // lm_head, tied or not
 #ifndef __wasm__
 // project_in and project_out, of a narrow embedding.
-struct value layer_project(struct graph *g, struct value x, uint16_t weight, uint8_t shape);
+struct value layer_project(struct graph *g, struct value x, uint16_t weight, shape_id shape);
 #endif
 struct value layer_transform(struct graph *g,
                              struct value x);       // the first layer of an encoder's head

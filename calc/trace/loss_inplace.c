@@ -6,7 +6,7 @@
 #include "calc/trace/compiled.h"
 #include "calc/trace/loss_inplace.h"
 
-struct value loss_inplace(struct graph *g, struct value logits, uint32_t labels, uint8_t rows)
+struct value loss_inplace(struct graph *g, struct value logits, uint32_t labels, shape_id rows)
 {
     struct value losses = graph_make(g, OP_TRITON, ROLE_LOSS, PART_SCRATCH, DT_F32, rows);
     uint32_t lse = graph_scratch(g, OP_TRITON, ROLE_LOSS, PART_LSE, DT_F32, rows);
@@ -29,7 +29,8 @@ void node_inplace(struct graph *g, const struct node *n, uint32_t results[])
     if (n->edges[0].to == GRAPH_NO_NODE || n->saved[0] == TAPE_NONE)
         return;
     if (compile_is_of_blocks(g) || compile_is_cut(g->m)) {
-        uint8_t dtype = n->edges[0].dtype, shape = n->edges[0].shape;
+        uint8_t dtype = n->edges[0].dtype;
+        shape_id shape = n->edges[0].shape;
         uint32_t tangent = TAPE_NONE;  // of capped logits: no gradient arrives for them
         if (MODEL_IS_WHOLE && n->saved_count > 3)
             tangent = graph_scratch(g, OP_ZEROS, ROLE_LOGITS, PART_TEMP, dtype, shape);

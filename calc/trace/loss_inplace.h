@@ -7,7 +7,7 @@
 
 // The mean loss of logits, which are float32 or not; rows: the shape of one number for each row;
 // labels stay the caller's.
-struct value loss_inplace(struct graph *g, struct value logits, uint32_t labels, uint8_t rows);
+struct value loss_inplace(struct graph *g, struct value logits, uint32_t labels, shape_id rows);
 node_fn node_inplace;
 
 #endif

@@ -49,7 +49,7 @@ static struct value preference_gather(struct graph *g, struct value view)
     return rows;
 }
 
-static uint8_t preference_row(uint8_t shape)
+static shape_id preference_row(shape_id shape)
 {
     return shape == SHAPE_SHIFTED_V ? SHAPE_SHIFTED_ROW_V : SHAPE_ROW_V;
 }
@@ -58,7 +58,7 @@ static uint8_t preference_row(uint8_t shape)
 // the one before in its variable.
 static uint32_t preference_log_rows(struct graph *g, struct value x)
 {
-    uint8_t row = preference_row(x.shape);
+    shape_id row = preference_row(x.shape);
     if (graph_needs(g, x))
         return graph_scratch(g, OP_LOG_SOFTMAX, ROLE_LOGITS, PART_LOG_SOFTMAX, x.dtype, x.shape);
     uint32_t before = graph_scratch(g, OP_LOG_SOFTMAX, ROLE_LOGITS, PART_LOG_SOFTMAX, x.dtype, row);
@@ -94,7 +94,7 @@ static struct value preference_select(struct graph *g, struct value x)
 // logits[:num_examples][loss_mask[:num_examples]].mean(), then those of the rejected answers.
 static void preference_means(struct graph *g, struct value logits)
 {
-    uint8_t shape = preference_is_rolled(g) ? SHAPE_CHOSEN_WHOLE_V : SHAPE_CHOSEN_V;
+    shape_id shape = preference_is_rolled(g) ? SHAPE_CHOSEN_WHOLE_V : SHAPE_CHOSEN_V;
     for (unsigned i = 0; i < 2; i++)
         tape_unref(g->t, graph_scratch(g, OP_INDEX, ROLE_LOGITS, PART_COPY, logits.dtype, shape));
 }
@@ -189,7 +189,8 @@ void node_gather_rows(struct graph *g, const struct node *n, uint32_t results[])
         graph_scratch(g, OP_ZEROS, ROLE_LOGITS, PART_GRAD, n->edges[0].dtype, n->edges[0].shape);
 }
 
-static uint32_t selective_gradient(struct graph *g, const struct node *n, enum op op, uint8_t shape)
+static uint32_t selective_gradient(struct graph *g, const struct node *n, enum op op,
+                                   shape_id shape)
 {
     return graph_scratch(g, op, ROLE_LOGITS, PART_GRAD, n->edges[0].dtype, shape);
 }
@@ -198,7 +199,7 @@ static uint32_t selective_gradient(struct graph *g, const struct node *n, enum o
 // float32 also what gather() gives.
 void node_selective(struct graph *g, const struct node *n, uint32_t results[])
 {
-    uint8_t whole = n->edges[0].shape, row = preference_row(whole);
+    shape_id whole = n->edges[0].shape, row = preference_row(whole);
     bool sliced = whole == SHAPE_SHIFTED_V, wide = n->extra;
     if (n->edges[0].to == GRAPH_NO_NODE)
         return;

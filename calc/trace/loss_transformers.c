@@ -42,12 +42,13 @@ struct value loss_logits(struct graph *g, struct value x)
     return wide;
 }
 
-static uint32_t loss_labels(struct graph *g, enum op op, uint8_t shape)
+static uint32_t loss_labels(struct graph *g, enum op op, shape_id shape)
 {
     return graph_scratch(g, op, ROLE_TARGETS, PART_COPY, DT_I64, shape);
 }
 
-static struct value loss_kernel(struct graph *g, struct value logits, uint32_t labels, uint8_t rows)
+static struct value loss_kernel(struct graph *g, struct value logits, uint32_t labels,
+                                shape_id rows)
 {
     bool inplace = g->m->c.cross_entropy == CROSS_ENTROPY_INPLACE;
     return inplace ? loss_inplace(g, logits, labels, rows)

@@ -239,7 +239,7 @@ static void sdpa_wide(struct graph *g, const struct node *n, uint32_t wide[2])
 }
 
 static uint32_t sdpa_scratch(struct graph *g, const struct node *n, enum op op, uint8_t dtype,
-                             uint8_t shape)
+                             shape_id shape)
 {
     return graph_scratch(g, op, n->role, PART_SCRATCH, dtype, shape);
 }

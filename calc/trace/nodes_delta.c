@@ -9,7 +9,7 @@ static bool wanted(const struct node *n, unsigned edge)
     return edge < n->edge_count && n->edges[edge].to != GRAPH_NO_NODE;
 }
 
-static uint32_t made(struct graph *g, const struct node *n, enum op op, uint8_t shape)
+static uint32_t made(struct graph *g, const struct node *n, enum op op, shape_id shape)
 {
     return graph_scratch(g, op, n->role, PART_GRAD, n->dtype, shape);
 }

@@ -3,7 +3,7 @@
 
 #include "calc/trace/nodes_llama.h"
 
-static uint32_t scratch(struct graph *g, const struct node *n, enum op op, uint8_t shape)
+static uint32_t scratch(struct graph *g, const struct node *n, enum op op, shape_id shape)
 {
     return graph_scratch(g, op, n->role, PART_GRAD, n->dtype, shape);
 }
@@ -14,7 +14,7 @@ static bool wanted(const struct node *n)
 }
 
 // Tiles of float32 for dq, by the width of the heads.
-uint8_t node_sdpa_tiles(const struct node *n)
+shape_id node_sdpa_tiles(const struct node *n)
 {
 #ifndef __wasm__
     if (n->shape == SHAPE_G_Q)

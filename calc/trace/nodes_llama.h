@@ -9,6 +9,6 @@ node_fn node_pow, node_mean, node_rsqrt, node_repeat, node_cat, node_join, node_
     node_scatter, node_index_add, node_index_copy, node_relu;
 
 // Tiles of float32 for dq of memory-efficient attention, by the width of the heads.
-uint8_t node_sdpa_tiles(const struct node *n);
+shape_id node_sdpa_tiles(const struct node *n);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "calc/trace/nodes_streams.h"
 
-static uint32_t scratch(struct graph *g, const struct node *n, enum op op, uint8_t shape)
+static uint32_t scratch(struct graph *g, const struct node *n, enum op op, shape_id shape)
 {
     return graph_scratch(g, op, n->role, PART_GRAD, n->dtype, shape);
 }
@@ -46,7 +46,7 @@ void node_std(struct graph *g, const struct node *n, uint32_t results[])
 {
     if (!wanted(n, 0))
         return;
-    uint8_t whole = n->edges[0].shape;
+    shape_id whole = n->edges[0].shape;
     uint32_t share = scratch(g, n, OP_DIV, n->shape), mean = scratch(g, n, OP_MEAN, n->shape);
     uint32_t off = scratch(g, n, OP_SUB, whole);
     results[0] = scratch(g, n, OP_MUL, whole);

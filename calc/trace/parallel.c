@@ -28,7 +28,7 @@ static bool parallel_adds_up(const struct graph *g)
     return g->keeps_whole && parallel_units_train(g);
 }
 
-static uint32_t parallel_buffer(struct graph *g, enum op op, uint8_t dtype, uint8_t shape)
+static uint32_t parallel_buffer(struct graph *g, enum op op, uint8_t dtype, shape_id shape)
 {
     return tape_alloc(g->t, op, NAME(PARALLEL, BUCKET), VRAM_CAT_GRAD, dtype, shape);
 }
@@ -207,7 +207,7 @@ void node_gather(struct graph *g, const struct node *n, uint32_t results[])
 }
 
 // The whole gradients of a unit that earlier micro-steps have added up.
-static uint16_t parallel_whole_slot(const struct graph *g, uint8_t shape)
+static uint16_t parallel_whole_slot(const struct graph *g, shape_id shape)
 {
     struct node n = {
         .unit = g->t->unit, .sub = g->t->sub, .param = g->t->unit < 0 ? P_ROOT_FLAT : P_LAYER_FLAT};
@@ -224,7 +224,7 @@ static uint16_t parallel_whole_slot(const struct graph *g, uint8_t shape)
 // both go. SRC: pytorch torch/distributed/fsdp/_runtime_utils.py, _post_backward_hook (no_sync);
 // _fully_shard/_fsdp_param.py, to_accumulated_grad_if_needed; lightning fabric no_backward_sync;
 // accelerate no_sync.
-static bool parallel_keep_whole(struct graph *g, uint32_t whole, uint8_t shape)
+static bool parallel_keep_whole(struct graph *g, uint32_t whole, shape_id shape)
 {
     if (!parallel_adds_up(g) || g->has_gradients)
         return false;
@@ -233,7 +233,7 @@ static bool parallel_keep_whole(struct graph *g, uint32_t whole, uint8_t shape)
     return true;
 }
 
-static void parallel_drop_whole(struct graph *g, uint8_t dtype, uint8_t shape)
+static void parallel_drop_whole(struct graph *g, uint8_t dtype, shape_id shape)
 {
     if (parallel_adds_up(g) && g->has_gradients && graph_ok(g))
         tape_unref(g->t, tape_existing(g->t, NAME(PARALLEL, BUCKET), VRAM_CAT_GRAD, dtype, shape,
@@ -244,7 +244,7 @@ static void parallel_drop_whole(struct graph *g, uint8_t dtype, uint8_t shape)
 // when this GPU's part is there. SRC: pytorch torch/distributed/fsdp/_runtime_utils.py,
 // _post_backward_hook; torch/csrc/autograd/FunctionsManual.cpp, split_with_sizes_backward; traces
 // llama_fsdp1_*.
-static void parallel_reduce_flat(struct graph *g, uint32_t *weights, unsigned count, uint8_t shape)
+static void parallel_reduce_flat(struct graph *g, uint32_t *weights, unsigned count, shape_id shape)
 {
     uint32_t zeros =
         g->m->c.lora_rank ? parallel_buffer(g, OP_ZEROS, g->compute, shape) : TAPE_NONE;
@@ -268,7 +268,7 @@ static void parallel_reduce_flat(struct graph *g, uint32_t *weights, unsigned co
 // FSDP2: one tensor takes the gradients, cast on the way; it is there until the next unit's is
 // needed. SRC: pytorch torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce;
 // traces llama_fsdp2_*.
-static void parallel_reduce_late(struct graph *g, uint32_t *weights, unsigned count, uint8_t shape)
+static void parallel_reduce_late(struct graph *g, uint32_t *weights, unsigned count, shape_id shape)
 {
     tape_unref(g->t, *weights);
     *weights = TAPE_NONE;
@@ -291,7 +291,7 @@ static void parallel_reduce_late(struct graph *g, uint32_t *weights, unsigned co
 
 #ifndef __wasm__
 void parallel_reduce_some(struct graph *g, uint32_t *weights, const uint16_t *numbers,
-                          unsigned count, uint8_t shape)
+                          unsigned count, shape_id shape)
 {
     tape_unref(g->t, *weights);
     *weights = TAPE_NONE;
@@ -310,7 +310,7 @@ void parallel_reduce_some(struct graph *g, uint32_t *weights, const uint16_t *nu
 #endif
 
 // After a unit's backward: its gradients are divided, its weights given back.
-static void parallel_end(struct graph *g, uint32_t *weights, unsigned count, uint8_t shape)
+static void parallel_end(struct graph *g, uint32_t *weights, unsigned count, shape_id shape)
 {
     if (gather_is_fsdp(g) && g->t->backward && parallel_units_train(g)) {
         if (g->m->c.parallel == PARALLEL_FSDP1)

@@ -52,13 +52,13 @@ static inline struct unit *parallel_unit(struct graph *g)
 {
     return &g->shards[graph_layer(g)];
 }
-uint32_t parallel_take_forward(struct graph *g, uint8_t shape);
+uint32_t parallel_take_forward(struct graph *g, shape_id shape);
 void parallel_gather_ahead(struct graph *g, uint32_t layer);
 void parallel_gather_end(struct graph *g, const struct node *n);
 #ifndef __wasm__
 // A unit that is some of a layer's weights has run backward.
 void parallel_reduce_some(struct graph *g, uint32_t *weights, const uint16_t *numbers,
-                          unsigned count, uint8_t shape);
+                          unsigned count, shape_id shape);
 
 // Gathers what comes next where experts are shared: after the embedding's weights are there, after
 // a layer's, and in backward.

@@ -108,7 +108,7 @@ struct value parallel_head_leave(struct graph *g, struct value logits)
 void parallel_gather_end(struct graph *g, const struct node *n)
 {
     if (n->extra != END_FIRST) {
-        uint8_t shape = n->extra == END_ROOT ? SHAPE_ROOT : SHAPE_ROOT_LAST;
+        shape_id shape = n->extra == END_ROOT ? SHAPE_ROOT : SHAPE_ROOT_LAST;
         if (MODEL_IS_WHOLE && g->root == TAPE_NONE)
             g->root = gather_copy_out(g, gather_weights(g, shape), shape);
         if (!MODEL_IS_WHOLE || n->extra == END_ROOT || !ends_cut(g))

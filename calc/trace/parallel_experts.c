@@ -31,7 +31,7 @@ static bool experts_in(const struct graph *g, uint32_t layer)
 
 // ---- what is gathered ahead --------------------------------------------------------------------
 
-static uint32_t experts_ahead(struct graph *g, uint32_t layer, uint8_t shape)
+static uint32_t experts_ahead(struct graph *g, uint32_t layer, shape_id shape)
 {
     const struct tape_stack *s = &g->t->stack;
     tape_ahead(g->t, tape_stack_unit(s, layer), tape_stack_sub(s, layer));
@@ -85,7 +85,7 @@ uint32_t experts_taken(uint32_t *gathered)
 
 // ---- the unit ----------------------------------------------------------------------------------
 
-static uint32_t experts_weights(struct graph *g, enum op op, uint8_t shape)
+static uint32_t experts_weights(struct graph *g, enum op op, shape_id shape)
 {
     return tape_alloc(g->t, op, NAME(PARALLEL, GATHERED), VRAM_CAT_CAST, g->compute, shape);
 }

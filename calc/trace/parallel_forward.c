@@ -6,7 +6,7 @@
 
 // Forward: what FSDP2 gathered is there until the next unit's is copied out. SRC:
 // _fsdp_param_group.py, wait_for_unshard.
-uint32_t parallel_take_forward(struct graph *g, uint8_t shape)
+uint32_t parallel_take_forward(struct graph *g, shape_id shape)
 {
 #ifndef __wasm__
     uint32_t gathered = experts_taken(&g->next);

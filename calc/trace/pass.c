@@ -84,14 +84,14 @@ static struct value pass_losses(struct graph *g, uint32_t ids, uint32_t targets,
 }
 
 #ifndef __wasm__
-uint8_t pass_rows(const struct model *m)
+shape_id pass_rows(const struct model *m)
 {
     bool cut = m->c.context_parallel > 1 && model_has_trait(m, TRAIT_INNER_MODEL);
     return cut ? SHAPE_CUT_ROWS : SHAPE_TOKENS;
 }
 #endif
 
-static uint8_t pass_shape(const struct graph *g, bool targets)
+static shape_id pass_shape(const struct graph *g, bool targets)
 {
 #ifndef __wasm__
     return targets ? pass_rows(g->m) : SHAPE_TOKENS;

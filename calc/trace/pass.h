@@ -22,7 +22,7 @@ void pass_write(struct graph *g, const struct pass *p, graph_saved_fn *saved, vo
 // parts: token ids, labels, the same shifted, positions, a mask. SRC: pytorch
 // torch/distributed/tensor/experimental/_context_parallel/_attention.py, context_parallel (resize_
 // leaves the memory); transformers trainer.py, _prepare_context_parallel_inputs; traces llama_cp8.
-uint8_t pass_rows(const struct model *m);
+shape_id pass_rows(const struct model *m);
 #endif
 
 // The model's layers in units of which all others are copies. Those before them differ, or are left

@@ -17,7 +17,7 @@
 #include "calc/trace/pass_compile_kept.h"
 
 uint32_t compile_buffer(struct graph *g, enum op op, uint8_t role, uint8_t part, uint8_t dtype,
-                        uint8_t shape)
+                        shape_id shape)
 {
     return graph_scratch(g, op, role, part, dtype, shape);
 }
@@ -120,7 +120,8 @@ static uint32_t norm(struct region *r, int32_t nodes, unsigned which, bool globa
 
 struct product {
     uint16_t number;
-    uint8_t role, shape;
+    uint8_t role;
+    shape_id shape;
     unsigned cast;  // where the weight's cast is kept
 };
 

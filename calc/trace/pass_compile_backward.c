@@ -18,7 +18,7 @@ void compile_gradient(struct graph *g, bool global, uint16_t number, enum op op,
 
 // dW and dx of a product; dW in the compute format first. The gradient of its output is replaced by
 // that of its input.
-static void backward_product(struct region *r, uint16_t number, uint8_t role, uint8_t in_shape)
+static void backward_product(struct region *r, uint16_t number, uint8_t role, shape_id in_shape)
 {
     struct graph *g = r->g;
     struct value w = graph_param(g, false, number);

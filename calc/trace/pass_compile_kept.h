@@ -54,7 +54,7 @@ struct region {
 };
 
 uint32_t compile_buffer(struct graph *g, enum op op, uint8_t role, uint8_t part, uint8_t dtype,
-                        uint8_t shape);
+                        shape_id shape);
 void compile_release(struct graph *g, uint32_t *storage);
 
 // Nodes that hold `count` storages; GRAPH_NO_NODE without gradients.

@@ -39,7 +39,7 @@ bool quantized_copies(const struct graph *g)
     return quantization_is_4bit(g->m->c.quantization);
 }
 
-uint8_t quantized_scales(uint8_t weight_shape)
+shape_id quantized_scales(shape_id weight_shape)
 {
 #ifndef __wasm__
     if (weight_shape == SHAPE_W_G_Q || weight_shape == SHAPE_W_G_KV)
@@ -69,7 +69,7 @@ struct expanded {
 
 // Scales that are quantized themselves are expanded first; gemm_4bit adds their mean in a copy and
 // holds both to its end.
-static struct expanded quantized_expand(struct graph *g, uint8_t role, uint8_t shape, bool held)
+static struct expanded quantized_expand(struct graph *g, uint8_t role, shape_id shape, bool held)
 {
     struct expanded e = {{TAPE_NONE, TAPE_NONE}, TAPE_NONE};
     unsigned copies = g->m->c.quantization != QUANTIZATION_NF4_DOUBLE ? 0 : held ? 2 : 1;
@@ -97,7 +97,7 @@ static void quantized_release(struct graph *g, struct expanded e)
 }
 
 // Of experts' matrices one is expanded at a time.
-static uint8_t quantized_shape(uint8_t weight_shape)
+static shape_id quantized_shape(shape_id weight_shape)
 {
     return weight_shape == SHAPE_W_EXPERTS ? SHAPE_W_EXPERT : weight_shape;
 }
@@ -111,7 +111,7 @@ struct product {
 
 // Linear4bit: the weight goes to the input's format. Autocast brings a float32 pair of them back to
 // two bytes.
-static struct product quantized_open(struct graph *g, struct value x, uint8_t role, uint8_t shape)
+static struct product quantized_open(struct graph *g, struct value x, uint8_t role, shape_id shape)
 {
     struct product p = {quantized_expand(g, role, shape, quantized_operator(g)), TAPE_NONE,
                         graph_none()};
@@ -154,7 +154,7 @@ void quantized_head_once(struct graph *g)
 
 // A function of its own to autograd: nothing is saved but the stored weight.
 struct value quantized_linear(struct graph *g, struct value x, bool global, uint16_t weight,
-                              uint8_t out_shape)
+                              shape_id out_shape)
 {
     struct value w = graph_param(g, global, weight);
     struct value own =

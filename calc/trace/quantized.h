@@ -9,10 +9,10 @@ bool quantized_is(const struct graph *g, uint16_t weight);
 bool quantized_by_bitsandbytes(const struct graph *g, uint16_t weight);
 bool quantized_copies(const struct graph *g);  // PEFT copies the result before it adds to it
 
-uint8_t quantized_scales(uint8_t weight_shape);  // shape of one number for 64 weights
+shape_id quantized_scales(shape_id weight_shape);  // shape of one number for 64 weights
 
 struct value quantized_linear(struct graph *g, struct value x, bool global, uint16_t weight,
-                              uint8_t out_shape);
+                              shape_id out_shape);
 bool quantized_is_head(const struct graph *g);
 #ifndef __wasm__
 bool quantized_is_outside(const struct graph *g, uint16_t weight);  // of the layers, and no head

@@ -149,7 +149,7 @@ static inline uint32_t tape_storage(struct tape *t, const struct storage *s)
 }
 
 uint32_t tape_alloc(struct tape *t, enum op op, uint16_t name, uint8_t category, uint8_t dtype,
-                    uint8_t shape)
+                    shape_id shape)
 {
     if (t->failed || t->allocations >= t->limit)
         return TAPE_NONE;
@@ -170,7 +170,7 @@ uint32_t tape_alloc(struct tape *t, enum op op, uint16_t name, uint8_t category,
 }
 
 uint32_t tape_existing(struct tape *t, uint16_t name, uint8_t category, uint8_t dtype,
-                       uint8_t shape, enum tape_home home, uint16_t slot)
+                       shape_id shape, enum tape_home home, uint16_t slot)
 {
     return tape_storage(t, &(struct storage){.name = name,
                                              .category = category,
@@ -184,7 +184,7 @@ uint32_t tape_existing(struct tape *t, uint16_t name, uint8_t category, uint8_t 
 }
 
 void tape_earlier_goes(struct tape *t, uint16_t name, uint8_t category, uint8_t dtype,
-                       uint8_t shape, uint16_t slot)
+                       shape_id shape, uint16_t slot)
 {
     uint32_t storage = tape_existing(t, name, category, dtype, shape, HOME_PERSIST, slot);
     if (t->failed)

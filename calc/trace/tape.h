@@ -56,7 +56,8 @@ enum tape_home {
 
 struct storage {
     uint16_t name;
-    uint8_t op, category, dtype, shape, home;
+    shape_id shape;
+    uint8_t op, category, dtype, home;
     uint8_t sub;  // layer within the unit
     uint8_t
         stream;  // on which it is allocated: the caching allocator keeps its memory for that one
@@ -151,13 +152,13 @@ void tape_ahead_end(struct tape *t);
 
 // A storage with one reference and its allocation.
 uint32_t tape_alloc(struct tape *t, enum op op, uint16_t name, uint8_t category, uint8_t dtype,
-                    uint8_t shape);
+                    shape_id shape);
 // A storage that exists already: a weight, the batch, a number on the CPU.
 uint32_t tape_existing(struct tape *t, uint16_t name, uint8_t category, uint8_t dtype,
-                       uint8_t shape, enum tape_home home, uint16_t slot);
+                       shape_id shape, enum tape_home home, uint16_t slot);
 // What an earlier pass has left in a slot of HOME_PERSIST goes here.
 void tape_earlier_goes(struct tape *t, uint16_t name, uint8_t category, uint8_t dtype,
-                       uint8_t shape, uint16_t slot);
+                       shape_id shape, uint16_t slot);
 void tape_ref(struct tape *t, uint32_t storage);
 void tape_unref(struct tape *t, uint32_t storage);  // the last one frees; TAPE_NONE is nothing
 // The storage, from its allocation on, lives in a slot of HOME_PERSIST of the given unit. The

@@ -149,14 +149,16 @@ WASM_OPT := $(shell command -v wasm-opt)
 WASM_FLAGS := --target=wasm32 -mbulk-memory -Oz -flto -std=c11 -ffreestanding -fvisibility=hidden -I. $(filter-out -Wmissing-prototypes,$(WARN))
 wasm_FLAGS_NOW := clang $(WASM_FLAGS)
 # Small, but for the files in which an estimate spends its time.
-$(BUILD)/wasm/calc/replay/allocator.o: WASM_FLAGS += -Os
-$(BUILD)/wasm/calc/replay/player.o: WASM_FLAGS += -Os
-$(BUILD)/wasm/%.o: %.c Makefile $(BUILD)/flags.wasm
+%/calc/replay/allocator.o %/calc/replay/player.o: WASM_FLAGS += -Os
+# The module of a page's first number, without what VRAM_SMALL leaves out, and the whole one, which comes after it.
+$(BUILD)/wasm/small/%.o: %.c Makefile $(BUILD)/flags.wasm
+	@mkdir -p $(@D)
+	clang $(WASM_FLAGS) -DVRAM_SMALL $(DEPENDENCIES) -c $< -o $@
+$(BUILD)/wasm/whole/%.o: %.c Makefile $(BUILD)/flags.wasm
 	@mkdir -p $(@D)
 	clang $(WASM_FLAGS) $(DEPENDENCIES) -c $< -o $@
-# The page's own module, and one with every format, which a page loads when it is asked for one.
-$(BUILD)/vram.wasm: $(patsubst %.c,$(BUILD)/wasm/%.o,$(CORE) calc/wasm/wasm.c)
-$(BUILD)/vram-export.wasm: $(patsubst %.c,$(BUILD)/wasm/%.o,$(CORE) $(WASM))
+$(BUILD)/vram.wasm: $(patsubst %.c,$(BUILD)/wasm/small/%.o,$(filter-out calc/parse/%,$(CORE)) calc/wasm/wasm.c)
+$(BUILD)/vram-export.wasm: $(patsubst %.c,$(BUILD)/wasm/whole/%.o,$(CORE) $(WASM))
 $(BUILD)/vram.wasm $(BUILD)/vram-export.wasm:
 	$(WASM_LD) --no-entry --strip-all --gc-sections --compress-relocations --stack-first -z stack-size=262144 $^ $(WASM_RT) -o $@
 	$(if $(WASM_OPT),$(WASM_OPT) --enable-bulk-memory --low-memory-unused --flatten --rereloop -Oz -Oz --converge $@ -o $@)

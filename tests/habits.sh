@@ -31,6 +31,8 @@ none 'no unbounded string function' '\b(strcpy|strcat|sprintf|vsprintf|gets|strt
 none 'formatting only in gen/base/buf.c' '\bv?snprintf\(' $(echo "$gen" | grep -v '^gen/base/buf\.c$')
 none 'memory that runs out ends with exit code 3' '\babort\(' $gen
 none 'stderr only in gen/base' '(, |\()stderr\b|\bperror\(|STDERR_FILENO' $(echo "$gen" | grep -v '^gen/base/')
+none 'of the page: VRAM_SMALL is its small module, __wasm__ what has neither English nor files' '__wasm__' $(find calc -name '*.[ch]' -o -name '*.def' |
+    grep -vE '^calc/(base/(message|mem)|model/(gpus|presets|config)|parse/(parse|agreement|model_by_name)|write/visit(_objects)?|answer/oom)\.c$')
 none 'frameworks by name only in their tables' 'framework *[!=]= *FRAMEWORK_([^A]|A[^U])' $(find calc -name '*.[ch]')
 none 'plain technical English' '\b(lets? go of|answers true|so man[y]|made ane[w]|ane[w]|of lat[e]|nobod[y])\b' $c $(find gen calc kernels -name '*.def') \
     $(find README.md CONTRIBUTING.md calc gen kernels templates -name '*.md')

@@ -55,7 +55,7 @@ enum advice_applied change_cce(struct change *k)
     return ADVICE_APPLIED;
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 enum advice_applied change_eval_batch(struct change *k)
 {
     if (k->c->eval_batch_size <= k->c->batch_size)
@@ -90,7 +90,7 @@ enum advice_applied change_compile(struct change *k)
     return ADVICE_APPLIED;
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 enum advice_applied change_compile_whole(struct change *k)
 {
     if (k->c->compile != COMPILE_NONE || !model_compiles_whole(k->c))

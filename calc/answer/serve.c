@@ -53,7 +53,7 @@ static int make_model(struct vram *v, struct model *m)
     c.sequence_parallel = c.optimizer_in_backward = c.eval_only = 0;
     c.quantization = QUANTIZATION_NONE;
     c.kv_dtype = KV_DTYPE_AUTO;
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (family_has(&c) & HAS_LATENT) {  // what an engine keeps of latents is its own
         const char *name = vram_field_at(FIELD_family)->values[c.family];
         err_set(&v->err, MESSAGE_latent_here, NO_POS, ABOUT("family"),

@@ -26,7 +26,7 @@ bool text_to_mib(const char *s, size_t len, uint64_t *out);
 bool text_to_millionths(const char *s, size_t len, uint64_t *out, bool *overflow);
 
 // A text in a fixed array, which nothing can make fail: what does not fit is cut.
-#ifdef __wasm__  // which knows fewer families to name in one
+#ifdef VRAM_SMALL  // which knows fewer families to name in one
 enum { TEXT_LINE = 400 };
 #else
 enum { TEXT_LINE = 1000 };

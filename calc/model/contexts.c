@@ -13,7 +13,7 @@ static const struct row {
     const char *card;
     uint32_t loading;
     uint32_t low_mib, high_mib;
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     const char *source, *what;
 #define SOURCED(source, what) source, what
 #else
@@ -44,7 +44,7 @@ bool context_at(size_t index, struct context_row *out)
     const struct row *r = &ROWS[index];
     *out = (struct context_row){
         r->card, r->loading == EAGER, r->loading == BARE, r->low_mib, r->high_mib, "", ""};
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     out->source = r->source;
     out->what = r->what;
 #endif
@@ -107,7 +107,7 @@ void context_figure(const struct vram_config *c, struct vram_figure *out)
         return;
     add_group(c, c->n_gpu * c->context_parallel, out);
     add_group(c, c->context_parallel, out);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     // of those that share all experts, and of those with the same ones
     if (c->expert_parallel > 1) {
         add_group(c, c->expert_parallel, out);

@@ -64,7 +64,7 @@ double cost_seconds(const struct cost *c, const struct vram_config *config)
            c->weight_bytes / ((double)gpu->bandwidth_mb_s * 1e6);
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // Whole hidden states that a card of a group gathers or reduces and scatters in a layer: two of
 // each in the forward pass, the same of their gradients, and both inputs once more for the weights'
 // gradients. SRC: nanotron parallel/tensor_parallel/functional.py (_ColumnLinearAsyncCommunication,

@@ -1,5 +1,5 @@
 // Owns how many experts, rows and weights of them a GPU has where rows are permuted by expert.
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 
 #include "calc/model/experts.h"
 

@@ -6,7 +6,7 @@
 #include "calc/model/model.h"
 
 // Whether rows are permuted by expert, as torchtitan does, and its experts may be divided.
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 bool model_permutes_experts(const struct model *m);
 #else
 static inline bool model_permutes_experts(const struct model *m)
@@ -16,7 +16,7 @@ static inline bool model_permutes_experts(const struct model *m)
 }
 #endif
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // Rows of the products of a GPU's experts where they are: each expert's padded.
 uint64_t model_permuted_rows(const struct model *m);
 

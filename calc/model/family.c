@@ -21,7 +21,7 @@ uint64_t family_features(const struct vram_config *c)
 {
     uint64_t has = family_has(c) | framework_of(c)->features;
     uint64_t parallel = HAS_PARALLEL_RESIDUAL | HAS_NORM_BIASES;
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if ((has & HAS_EVERY_TOKEN) && framework_goes(c, BY_PERMUTED_EXPERTS))
         has &= ~(HAS_EVERY_TOKEN | HAS_HELD_NORM | HAS_FOURTH_PLAIN | HAS_COMPLEX_ROTARY |
                  HAS_NEW_CODE);
@@ -66,7 +66,7 @@ static const struct family_limit {
 // models/phimoe/modeling_phimoe.py (PhimoeTopKRouter).
 static bool family_experts_loose(const struct vram_config *c)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if ((c->n_expert && family_is_gemma4(c)) || c->family == FAMILY_PHIMOE)
         return c->quantization != QUANTIZATION_NONE;
 #endif
@@ -85,7 +85,7 @@ static unsigned family_whole_runs(const struct vram_config *c)
 // Families that torchtitan has in a form of its own.
 static bool family_is_torchtitans(const struct vram_config *c)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     return framework_goes(c, BY_PERMUTED_EXPERTS) &&
            (c->family == FAMILY_LLAMA4 || c->family == FAMILY_LLAMA4_BARE);
 #else
@@ -114,7 +114,7 @@ int family_check(const struct vram_config *c, struct message *e)
     uint64_t has = family_features(c);
     unsigned runs = family_runs(c);
     const char *name = vram_field_at(FIELD_family)->values[c->family];
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (c->family == FAMILY_GEMMA3N && c->quantization)
         return err_set(e, MESSAGE_streams_quantized, NO_POS, ABOUT("family", "quantization"),
                        ARGS(arg_text("family", name)));

@@ -15,7 +15,7 @@ int family_check(const struct vram_config *c, struct message *e);
 // Gemma 4, whose layers may have experts beside a dense part.
 static inline bool family_is_gemma4(const struct vram_config *c)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     return c->family == FAMILY_GEMMA4 || c->family == FAMILY_GEMMA4_KEYS;
 #else
     (void)c;

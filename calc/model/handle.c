@@ -44,7 +44,7 @@ void vram_clear(vram *v)
     v->has_result = false;
     mem_zero(v->places, sizeof v->places);
     v->last = (struct handle_place){0, 0};
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     struct handle_part *settings = &v->parts[HANDLE_SETTINGS];
     if (settings->ptr)
         settings->free(settings->ptr);
@@ -58,7 +58,7 @@ void vram_copy(vram *to, const vram *from)
     to->config = from->config;
     to->facts = from->facts;
     to->has_result = false;
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (from->copy_settings)
         from->copy_settings(to, from);
 #endif
@@ -86,7 +86,7 @@ int handle_no_memory(struct vram *v)
     return err_set(&v->err, MESSAGE_out_of_memory, NO_POS, NO_FIELD, NO_ARGS);
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 int handle_failed(struct vram *v, int code)
 {
     return code == VRAM_ENOMEM

@@ -17,7 +17,7 @@ struct handle_place {
 };
 
 // What the layers above keep in a handle: each brings the function that frees it.
-#ifdef __wasm__
+#ifdef VRAM_SMALL
 enum handle_part_id { HANDLE_ENGINE, HANDLE_ANSWERS, HANDLE_PARTS };
 #else
 enum handle_part_id { HANDLE_ENGINE, HANDLE_ANSWERS, HANDLE_SETTINGS, HANDLE_PARTS };
@@ -40,7 +40,7 @@ struct vram {
     bool has_result;                // of the configuration as it is
     struct vram_result result;
     struct handle_part parts[HANDLE_PARTS];
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     void (*copy_settings)(struct vram *to, const struct vram *from);  // NULL: there are none
 #endif
 };
@@ -65,7 +65,7 @@ void handle_begin_text(struct vram *v, const char *file);
 int handle_no_memory(struct vram *v);
 // Of a code from within, without a sentence: no memory, or a fault of the tapes or their player.
 // The page's module has no room for the other sentence.
-#ifdef __wasm__
+#ifdef VRAM_SMALL
 #define handle_failed(v, code) handle_no_memory(v)
 #else
 int handle_failed(struct vram *v, int code);

@@ -8,7 +8,7 @@
 #include "calc/model/names.h"
 
 // Gemma's layers, which the page does not have, are put by these, too.
-#ifdef __wasm__
+#ifdef VRAM_SMALL
 #define LAYOUT_APART static
 #else
 #define LAYOUT_APART
@@ -52,7 +52,7 @@ static uint64_t layout_targets(uint16_t number)
         [P_Q_A] = CONFIG_BIT(TARGET_Q),
         [P_KV_A] = CONFIG_BIT(TARGET_K) | CONFIG_BIT(TARGET_V),
         [P_KV_B] = CONFIG_BIT(TARGET_K) | CONFIG_BIT(TARGET_V),
-#ifndef __wasm__
+#ifndef VRAM_SMALL
         [P_GLOBAL_Q] = CONFIG_BIT(TARGET_Q),
         [P_GLOBAL_K] = CONFIG_BIT(TARGET_K),
         [P_GLOBAL_V] = CONFIG_BIT(TARGET_V),
@@ -70,7 +70,7 @@ static uint64_t layout_targets(uint16_t number)
 
 static bool layout_adapted(const struct model *m, uint16_t number)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     bool apart = (number >= P_DELTA_QKV && number <= P_DELTA_OUT) || number == P_INPUT_GATE ||
                  number == P_INPUT_PROJECT || number == P_ROUTER ||
                  (number >= P_STREAM_ROUTER && number <= P_LAUREL_RIGHT);
@@ -84,7 +84,7 @@ static bool layout_adapted(const struct model *m, uint16_t number)
 // The delta rule's output has the shape of its gate the other way round.
 static bool layout_turned(uint16_t number)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     return number == P_DELTA_OUT || number == P_GLOBAL_O || number == P_INPUT_PROJECT ||
            number == P_LAUREL_RIGHT;
 #else
@@ -103,7 +103,7 @@ static shape_id layout_adapter_shape(shape_id weight_shape, bool output_side, ui
         [SHAPE_W_KV_A] = {SHAPE_A_C, SHAPE_A_KV_LATENT},
         [SHAPE_W_KV_B] = {SHAPE_A_KV_CORE, SHAPE_A_KV_WIDE},
         [SHAPE_W_VALUES] = {SHAPE_A_VALUES, SHAPE_A_C},
-#ifndef __wasm__
+#ifndef VRAM_SMALL
         [SHAPE_W_Q_GATED] = {SHAPE_A_C, SHAPE_A_Q_GATED},
         [SHAPE_W_G_Q] = {SHAPE_A_C, SHAPE_A_G_Q},
         [SHAPE_W_G_KV] = {SHAPE_A_C, SHAPE_A_G_KV},
@@ -121,7 +121,7 @@ static shape_id layout_adapter_shape(shape_id weight_shape, bool output_side, ui
     };
     bool wide_in = number == P_O || number == P_DOWN ||
                    number == P_SHARED_DOWN;  // the inner width is on the input side
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     wide_in = wide_in || number == P_WIDE_DOWN;
 #endif
     bool inner = output_side != wide_in;
@@ -169,7 +169,7 @@ bool layout_half_trained(const struct model *m, uint8_t part)
 // transformers models/gemma3n/modeling_gemma3n.py, Gemma3nTextAltUp.correct.
 static bool layout_reached(uint16_t number)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     return number != P_STREAM_CORRECT;
 #else
     (void)number;
@@ -324,7 +324,7 @@ LAYOUT_APART void layout_mlp(struct layout *l, const struct model *m)
     layout_linear(l, m, up, all ? SHAPE_B_FF : 0);
     layout_linear(l, m, (struct layout_row){P_DOWN, ROLE_MLP_PROJ, PART_WEIGHT, SHAPE_W_FF, c, f},
                   all ? SHAPE_C : 0);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     for (uint16_t i = P_ALPHA_P; i <= P_ALPHA_N && m->c.family == FAMILY_APERTUS; i++)
         layout_block(l, m->c.lora_rank == 0,
                      (struct layout_row){i, ROLE_ACT, PART_WEIGHT, SHAPE_ONE, 1, 0});
@@ -356,7 +356,7 @@ static void layout_layer(struct layout *l, const struct model *m)
         layout_norm(l, m, P_LN2, ROLE_LN2);
     bool some = m->features & HAS_SHARED_EXPERTS;
     l->layers = some && m->c.n_expert ? LAYERS_SPARSE : LAYERS_ALL;
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (m->features & HAS_GLOBAL_HEADS)
         layout_beside(l, m);
     else
@@ -366,7 +366,7 @@ static void layout_layer(struct layout *l, const struct model *m)
     if (m->c.n_shared_experts && m->c.n_expert)
         layout_shared(l, m);
     l->layers = m->c.n_expert ? LAYERS_DENSE : LAYERS_ALL;
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (m->features & HAS_GLOBAL_HEADS)
         layout_mlps(l, m);
     else
@@ -376,7 +376,7 @@ static void layout_layer(struct layout *l, const struct model *m)
     l->layers = LAYERS_ALL;
     if (m->features & HAS_POST_NORM)
         layout_norm(l, m, P_POST_MLP, ROLE_POST_MLP_NORM);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     layout_layer_input(l, m);
     layout_streams(l, m);
 #endif
@@ -398,7 +398,7 @@ static void layout_index(struct layout *l)
         l->global_index[l->after[i].number] = (uint8_t)(LAYOUT_ENDS + i);
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 static uint64_t layout_count(const struct layout_param *p, const struct model *m)
 {
     uint64_t found = 0;
@@ -420,7 +420,7 @@ static bool layout_of_kind(uint8_t layers, const struct model *m, uint64_t layer
 uint64_t layout_times(const struct layout_param *p, const struct model *m)
 {
     uint64_t dense = model_dense_count(m);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (p->layers >= LAYERS_DELTA)
         return layout_count(p, m);
 #endif
@@ -431,7 +431,7 @@ uint64_t layout_times(const struct layout_param *p, const struct model *m)
 
 bool layout_here(const struct layout_param *p, const struct model *m, uint64_t layer)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (p->layers >= LAYERS_DELTA)
         return layout_of_kind(p->layers, m, layer);
 #endif

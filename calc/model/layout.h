@@ -30,7 +30,7 @@ enum layout_global {
     P_EMBED_NORM_BIAS,
     P_TRANSFORM,
     P_TOWER = P_TRANSFORM + LAYOUT_LINEAR,  // parts for images or sound, in one
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     P_TAIL_FLAT,   // as P_ROOT_FLAT, of a unit of the last norm and the head
     P_PROJECT_IN,  // from a narrow embedding to the stream, and back
     P_PROJECT_OUT = P_PROJECT_IN + LAYOUT_LINEAR,
@@ -79,7 +79,7 @@ enum layout_block {
     P_Q_A_NORM = P_SHARED_SHARE + LAYOUT_LINEAR,
     P_KV_A_NORM,
     P_LAYER_FLAT,  // as P_ROOT_FLAT
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     P_DELTA_QKV,  // of a delta rule: projections, the convolution, a bias and a factor of decays, a
                   // norm
     P_DELTA_Z = P_DELTA_QKV + LAYOUT_LINEAR,
@@ -186,7 +186,7 @@ void layout_linear(struct layout *l, const struct model *m, struct layout_row r,
                    shape_id bias_shape);
 void layout_attention(struct layout *l, const struct model *m);
 void layout_mixers(struct layout *l, const struct model *m);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 void layout_norm(struct layout *l, const struct model *m, uint16_t number, uint8_t role);
 void layout_mlp(struct layout *l, const struct model *m);
 void layout_experts_grouped(struct layout *l, const struct model *m);

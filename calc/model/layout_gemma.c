@@ -1,6 +1,6 @@
 // Owns the parameter tensors that Gemma 3n's and Gemma 4's layers have beside attention:
 // feed-forward parts of two widths, what an embedding of its own gives to a layer, several streams.
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 
 #include "calc/model/layout.h"
 

@@ -45,7 +45,7 @@ static void layout_latent(struct layout *l, const struct model *m)
 // With gates of attention's result beside them, or alone.
 static struct layout_row layout_queries(const struct model *m, uint64_t q, uint64_t c)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (m->features & HAS_DELTA_RULE)
         return (struct layout_row){P_Q, ROLE_Q, PART_WEIGHT, SHAPE_W_Q_GATED, 2 * q, c};
 #endif
@@ -93,7 +93,7 @@ void layout_attention(struct layout *l, const struct model *m)
             (struct layout_row){P_SINKS, ROLE_SINKS, PART_WEIGHT, SHAPE_HEADS, m->c.n_head, 0});
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // The delta rule's projections: four, or two of them by groups of heads.
 static void layout_delta_linear(struct layout *l, const struct model *m)
 {
@@ -137,7 +137,7 @@ static void layout_delta(struct layout *l, const struct model *m)
 }
 #endif
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // Of layers with a window, or of the others. SRC: transformers models/gemma4/modeling_gemma4.py,
 // Gemma4TextAttention.__init__.
 static void layout_attention_of(struct layout *l, const struct model *m, bool global)
@@ -171,7 +171,7 @@ static void layout_attention_of(struct layout *l, const struct model *m, bool gl
 // Attention, beside what other layers have in its place.
 void layout_mixers(struct layout *l, const struct model *m)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (m->features & HAS_GLOBAL_HEADS) {
         layout_attention_of(l, m, false);
         layout_attention_of(l, m, true);

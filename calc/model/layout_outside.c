@@ -20,7 +20,7 @@ static bool layout_saved(const struct model *m, enum modules_to_save_value modul
 // Of an adapter's matrices the one beside the embedding's width.
 static shape_id layout_embedding_side(const struct model *m)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (m->features & HAS_NARROW_EMBEDDING)
         return SHAPE_A_EMBED;
 #endif
@@ -87,7 +87,7 @@ static void layout_encoder_embedding(struct layout *l, const struct model *m)
     bool full = m->c.lora_rank == 0;
     uint64_t c = m->c.n_embd;
     struct layout_row types = {P_TYPES, ROLE_TYPES, PART_WEIGHT, SHAPE_TYPES, KINDS, c};
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (m->c.family == FAMILY_ROBERTA)
         types = (struct layout_row){P_TYPES, ROLE_TYPES, PART_WEIGHT, SHAPE_C, 1, c};
 #endif
@@ -119,7 +119,7 @@ static void layout_encoder_head(struct layout *l, const struct model *m)
         (struct layout_row){P_TRANSFORM + LAYOUT_B, ROLE_TRANSFORM, PART_B, SHAPE_A_C, c, r});
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // Of PEFT's all-linear, which is told from a list of names by the gate that OPT has not.
 static void layout_projection_adapters(struct layout *l, const struct model *m, uint16_t number,
                                        uint8_t role)
@@ -154,7 +154,7 @@ static void layout_projection(struct layout *l, const struct model *m, uint16_t 
 }
 #endif
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // Of tokens for each layer. SRC: transformers models/gemma4/modeling_gemma4.py,
 // Gemma4TextModel.__init__.
 static void layout_layer_embedding(struct layout *l, const struct model *m)
@@ -224,7 +224,7 @@ void layout_outside(struct layout *l, const struct model *m)
         layout_encoder_embedding(l, m);
     if (m->first && (m->features & HAS_ALIBI))
         layout_embedding_norm(l, m);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (m->first)
         layout_projection(l, m, P_PROJECT_IN);
     if (m->first)

@@ -2,7 +2,7 @@
 
 #include "calc/model/masks.h"
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 
 #include "calc/model/family.h"
 #include "calc/model/framework.h"

@@ -45,7 +45,7 @@ bool model_masks_windows(const struct model *m)
 // SRC: transformers 5.23 masking_utils.py (sdpa_mask, find_packed_sequence_indices).
 bool model_masks_rows(const struct model *m)
 {
-#ifdef __wasm__
+#ifdef VRAM_SMALL
     (void)m;
     return false;
 #else
@@ -66,7 +66,7 @@ bool model_makes_mask(const struct model *m)
 static uint32_t model_fourths(const struct model *m)
 {
     uint32_t kinds = 4;
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     while (m->c.n_expert && kinds % m->c.moe_layer_step != 0)
         kinds += 4;
 #endif
@@ -76,7 +76,7 @@ static uint32_t model_fourths(const struct model *m)
 
 uint32_t model_layer_kinds(const struct model *m)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (m->features & HAS_GLOBAL_HEADS)
         return m->c.sliding_window_pattern ? (uint32_t)m->c.sliding_window_pattern : 1;
     if (m->features & HAS_DELTA_RULE)

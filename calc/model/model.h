@@ -6,7 +6,7 @@
 #include "calc/model/config.h"
 
 // False in the page's module, which has no room for all that is modelled.
-#ifdef __wasm__
+#ifdef VRAM_SMALL
 enum { MODEL_IS_WHOLE = false };
 #else
 enum { MODEL_IS_WHOLE = true };
@@ -155,7 +155,7 @@ static inline uint64_t model_dense_layers(const struct model *m)
 // or all but every so manieth.
 static inline uint64_t model_dense_count(const struct model *m)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (m->c.n_expert && m->c.moe_layer_step > 1)
         return m->c.n_layer - m->c.n_layer / m->c.moe_layer_step;
 #endif
@@ -166,7 +166,7 @@ static inline uint64_t model_dense_count(const struct model *m)
 // has neither).
 static inline bool model_has_kinds(const struct model *m)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     return m->c.family != FAMILY_DISTILBERT;
 #else
     (void)m;
@@ -177,7 +177,7 @@ static inline bool model_has_kinds(const struct model *m)
 // The router's weight is in float32 whatever the others are in, and shared experts run before it.
 static inline bool model_routes_wide(const struct model *m)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     return m->c.family == FAMILY_ERNIE_MOE || m->c.family == FAMILY_HUNYUAN_MOE;
 #else
     (void)m;
@@ -188,7 +188,7 @@ static inline bool model_routes_wide(const struct model *m)
 // LayerNorm without weights (OLMo).
 static inline bool model_norms_bare(const struct model *m)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     return m->c.family == FAMILY_OLMO || m->c.family == FAMILY_OLMO_CLIP;
 #else
     (void)m;
@@ -199,7 +199,7 @@ static inline bool model_norms_bare(const struct model *m)
 // Of the layers that take turns the first has no window, where in others the last has none (CWM).
 static inline bool model_opens_whole(const struct model *m)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     return m->c.family == FAMILY_CWM;
 #else
     (void)m;
@@ -209,7 +209,7 @@ static inline bool model_opens_whole(const struct model *m)
 
 static inline bool model_layer_is_dense(const struct model *m, uint64_t layer)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (m->c.n_expert && m->c.moe_layer_step > 1)
         return (layer + 1) % m->c.moe_layer_step != 0;
 #endif
@@ -219,7 +219,7 @@ static inline bool model_layer_is_dense(const struct model *m, uint64_t layer)
 // Of a family with a delta rule, whether a layer has that in place of attention.
 static inline bool model_layer_is_delta(const struct model *m, uint64_t layer)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     return (m->features & HAS_DELTA_RULE) && (layer + 1) % m->c.full_attention_interval != 0;
 #else
     (void)m;
@@ -235,7 +235,7 @@ static inline bool model_layer_is_global(const struct model *m, uint64_t layer)
     return (m->features & HAS_GLOBAL_HEADS) && pattern && (layer + 1) % pattern == 0;
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // Streams of the residual in each layer, of which the first goes through the branches. SRC:
 // transformers models/gemma3n/configuration_gemma3n.py (altup_num_inputs).
 enum { MODEL_STREAMS = 4 };
@@ -275,7 +275,7 @@ static inline bool model_layer_is_first(const struct model *m, uint64_t layer)
 // models/qwen3_next/modeling_qwen3_next.py, Qwen3NextGatedDeltaNet (in_proj_qkvz, in_proj_ba).
 static inline bool model_joins_delta(const struct model *m)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     return m->c.family == FAMILY_QWEN3_NEXT;
 #else
     (void)m;
@@ -286,7 +286,7 @@ static inline bool model_joins_delta(const struct model *m)
 // Width of a token's row of the embedding.
 static inline uint64_t model_embedding_width(const struct model *m)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (m->features & HAS_NARROW_EMBEDDING && m->c.word_embed_proj_dim)
         return m->c.word_embed_proj_dim;
 #endif

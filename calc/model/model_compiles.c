@@ -55,7 +55,7 @@ bool model_compiles_whole(const struct vram_config *c)
 // The same under FSDP2, where each block is compiled by itself.
 bool model_compiles_parts(const struct vram_config *c)
 {
-#ifdef __wasm__
+#ifdef VRAM_SMALL
     (void)c;
     return false;
 #else

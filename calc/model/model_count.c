@@ -57,7 +57,7 @@ static uint64_t model_angles(const struct model *m)
                                                     : 0;
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 static uint64_t model_rotated(const struct model *m)
 {
     return m->c.head_dim * m->c.partial_rotary_factor / 1000000;
@@ -75,7 +75,7 @@ static uint64_t model_rotations(const struct model *m)
 }
 #endif
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // torchtitan's experts have a bias and a count of tokens each; where they are divided, a layer
 // keeps the places of its rows to the next step. SRC: torchtitan models/moe/moe.py, MoE
 // (expert_bias, tokens_per_expert); distributed/expert_parallel.py, ExpertParallel
@@ -110,7 +110,7 @@ void model_count(struct model *m)
     if (m->c.family == FAMILY_GPT_NEOX && model_has_trait(m, TRAIT_REGISTERED_MASKS))
         m->buffer_bytes = size_mul3(m->c.n_layer, m->c.block_size, m->c.block_size);
     m->buffer_bytes = size_add(m->buffer_bytes, size_add(model_tables(m), model_angles(m)));
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (m->c.family == FAMILY_GPT_NEO)  // a mask in every layer
         m->buffer_bytes = size_mul3(m->c.n_layer, m->c.block_size, m->c.block_size);
     if (m->c.family == FAMILY_GPTJ || m->c.family == FAMILY_CODEGEN)  // sines and cosines

@@ -53,7 +53,7 @@ static bool context_by_mesh(const struct vram_config *c)
     return framework_goes(c, BY_MESH) && c->parallel == PARALLEL_FSDP;
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // accelerate drops masks and takes causal attention alone; what it does to a sequence was seen in
 // these families. SRC: accelerate big_modeling.py, _attach_context_parallel_hooks; transformers
 // trainer.py, _prepare_context_parallel_inputs; traces llama_cp*, qwen3*_cp*.
@@ -74,7 +74,7 @@ int model_check_context(const struct vram_config *c, struct message *e)
 {
     bool somewhere = context_by_mesh(c);
     message_id elsewhere = MESSAGE_context_here;
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     somewhere = somewhere || context_by_accelerate(c);
     elsewhere = MESSAGE_context_whole;
 #endif
@@ -100,7 +100,7 @@ int model_check_counted(const struct model *m, struct message *e)
     return VRAM_OK;
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // SRC: torchtitan distributed/parallel_dims.py (efsdp), models/llama4/infra/parallelize.py.
 static int model_check_divided_experts(const struct vram_config *c, struct message *e)
 {

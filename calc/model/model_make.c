@@ -50,7 +50,7 @@ static int model_check_heads(struct vram_config *c, struct message *e)
     }
     if (!(family_has(c) & HAS_SHARED_EXPERTS))
         c->n_shared_experts = c->first_k_dense_replace = 0;
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (!(family_has(c) & HAS_EVERY_TOKEN))
         c->moe_layer_step = 1;
     if (!(family_has(c) & HAS_GLOBAL_HEADS))
@@ -73,7 +73,7 @@ static int model_check_heads(struct vram_config *c, struct message *e)
     if (c->family == FAMILY_GPT2 && c->n_kv_head != c->n_head)
         return err_set(e, MESSAGE_kv_heads_of_gpt2, NO_POS, ABOUT("n_kv_head"),
                        ARGS(VALUE(c, n_head), VALUE(c, n_kv_head)));
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (c->n_global_kv_head > c->n_head ||
         (c->n_global_kv_head && c->n_head % c->n_global_kv_head != 0))
         return err_set(e, MESSAGE_kv_heads_divide_heads, NO_POS,
@@ -336,7 +336,7 @@ static int model_check_compile(const struct vram_config *c, struct message *e)
              (compiled || (c->n_expert && !framework_goes(c, BY_PERMUTED_EXPERTS))),
          MESSAGE_selective_here,
          {"checkpointing"}},
-#ifndef __wasm__  // the page has no room for it, and says one setting after the other
+#ifndef VRAM_SMALL  // the page has no room for it, and says one setting after the other
         {c->float8 && !model_compiles_blocks(c), MESSAGE_float8_blocks, {"float8", "compile"}},
 #endif
         {blocks && !model_compiles_blocks(c), MESSAGE_compile_blocks, {"compile"}},
@@ -432,7 +432,7 @@ int model_make(struct model *m, const struct vram_config *c, struct message *e)
         rc = model_check_offload(&m->c, e);
     if (rc == VRAM_OK)
         rc = model_check_compile(&m->c, e);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (rc == VRAM_OK)
         rc = model_check_whole(&m->c, e);
     if (rc == VRAM_OK)

@@ -3,7 +3,7 @@
 
 #include "calc/model/preference.h"
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 #include "calc/model/family.h"
 #include "calc/model/framework.h"
 #include "calc/model/model_limits.h"

@@ -5,7 +5,7 @@
 
 #include "calc/model/model.h"
 
-#ifdef __wasm__  // which has no room for it
+#ifdef VRAM_SMALL  // which has no room for it
 static inline bool preference_is(const struct vram_config *c)
 {
     (void)c;

@@ -25,7 +25,7 @@ static const struct {
     {"v10", QUANTIZATION_NONE},
     {"2507", QUANTIZATION_NONE},
     {"4k", QUANTIZATION_NONE},
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     {"awq", QUANTIZATION_AWQ},
     {"gptqint4", QUANTIZATION_GPTQ},
     {"gptqint8", QUANTIZATION_GPTQ_INT8},
@@ -130,7 +130,7 @@ static bool drop_ending(const char *name, size_t *len, uint8_t *stored)
     return false;
 }
 
-#ifdef __wasm__
+#ifdef VRAM_SMALL
 static struct span last_name(struct span id)
 {
     size_t slash;

@@ -51,7 +51,7 @@ static bool quantization_takes_head(const struct vram_config *c)
 // What bitsandbytes replaces outside of the layers: every nn.Linear but the head.
 static bool quantization_takes_outside(const struct vram_config *c, uint16_t number)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (number == P_LAYER_PROJECT)
         return quantization_is_bitsandbytes(c->quantization);
 #endif

@@ -47,7 +47,7 @@ uint32_t regime_of(const struct vram_config *c)
 
 bool model_offloads_form(const struct vram_config *c)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (c->num_kv_shared_layers || c->hidden_size_per_layer_input)
         return false;  // several blocks save the same tensors
 #endif

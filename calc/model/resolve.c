@@ -37,7 +37,7 @@ void resolve_auto(struct vram_config *c)
     c->offload_optimizer |= c->offload_params;
     if (c->dtype == DTYPE_AUTO)
         c->dtype = resolve_dtype(c);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     preference_resolve(c);
 #endif
     if (c->cross_entropy == CROSS_ENTROPY_AUTO)
@@ -56,7 +56,7 @@ void resolve_auto(struct vram_config *c)
     resolve_versions(c);
     if (c->checkpointing == CHECKPOINTING_SELECTIVE)
         c->use_reentrant = 0;  // the other form knows no policy
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if ((family_has(c) & HAS_GLOBAL_HEADS) &&
         (c->num_kv_shared_layers || c->hidden_size_per_layer_input))
         c->use_reentrant = 0;  // gradients come by other ways than a block's input

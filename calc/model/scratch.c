@@ -113,7 +113,7 @@ uint64_t scratch_wide_tiles(uint64_t heads, uint64_t seq, uint64_t keys, uint64_
     return size_mul(heads, scratch_most(splits, 1) * KEYS * wide + queries);
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 uint64_t scratch_norm_parts(const struct scratch_card *card, uint64_t rows)
 {
     enum { BLOCKS = 8, FEWEST = 16, MOST = 128 };

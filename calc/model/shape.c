@@ -34,7 +34,7 @@ static uint64_t dims_chunk(const struct dims *d, const struct model *m)
     return chunk < d->N ? chunk : d->N;
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // SRC: litgpt lora.py, GPT.forward: self.lm_head(x_i) for each 128 tokens.
 static uint64_t dims_heads(const struct dims *d, const struct model *m)
 {
@@ -50,7 +50,7 @@ static uint64_t dims_heads(const struct dims *d, const struct model *m)
 #define DIMS_TILE_ROWS UINT64_C(4096)
 #define DIMS_TILE_COLUMNS UINT64_C(32768)
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // Rows whose entropy is computed together. SRC: trl 1.0 trainer/utils.py, entropy_from_logits.
 #define DIMS_ENTROPY_ROWS UINT64_C(128)
 #endif
@@ -66,7 +66,7 @@ static uint64_t dims_share(uint64_t n, uint64_t parts)
 // (constant_buffered_norm2).
 #define DIMS_NORM UINT64_C(250000000)
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // SRC: transformers models/qwen3_5/modeling_qwen3_5.py, torch_chunk_gated_delta_rule (chunk_size).
 static void dims_delta(struct dims *d, const struct vram_config *c)
 {
@@ -82,7 +82,7 @@ static void dims_delta(struct dims *d, const struct vram_config *c)
 }
 #endif
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // Of Gemma 3n and Gemma 4, once the others are there.
 static void dims_gemma(struct dims *d, const struct model *m)
 {
@@ -100,7 +100,7 @@ static void dims_gemma(struct dims *d, const struct model *m)
 }
 #endif
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // Rows of the experts that this GPU has; FSDP2's parts of their weights.
 static void dims_permuted(struct dims *d, const struct model *m)
 {
@@ -147,7 +147,7 @@ void dims_make(struct dims *d, const struct model *m)
     uint64_t tp = c->tensor_parallel;
     *d = (struct dims){
         .B = c->batch_size, .T = c->seq_len / c->context_parallel, .C = c->n_embd, .N = m->tokens};
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     d->CE = model_embedding_width(m);
     d->masks = c->attention_mask == ATTENTION_MASK_PACKED ? size_mul(d->B, d->B) : d->B;
     bool cut = c->context_parallel > 1 && framework_goes(c, BY_TRANSFORMERS);
@@ -175,12 +175,12 @@ void dims_make(struct dims *d, const struct model *m)
     d->X = dims_share(c->expert_inner, tp);
     d->block = model_position_rows(m);
     d->E = c->n_expert;
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     dims_gemma(d, m);
 #endif
     d->A = c->n_expert_active;
     d->runs = model_expert_runs(m);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     dims_experts(d, m);
 #endif
     d->r = c->lora_rank;
@@ -189,7 +189,7 @@ void dims_make(struct dims *d, const struct model *m)
     d->width_adapted = dims_share(model_adapted_width(c), tp);
     d->eye = c->adapter == ADAPTER_DORA;
     d->chunk = dims_chunk(d, m);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     d->heads = dims_heads(d, m);
 #endif
     d->cp = c->context_parallel;

@@ -16,7 +16,7 @@ enum shape {
 };
 
 // Its number as a trace holds it. The page has fewer shapes, and its module no room for wider ones.
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 typedef uint16_t shape_id;
 enum { SHAPE_BITS = 9 };
 #else
@@ -24,7 +24,7 @@ typedef uint8_t shape_id;
 enum { SHAPE_BITS = 8 };
 #endif
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // A model whose rows are permuted by expert never gives all tokens to all experts: these are the
 // same rows. As rows go into the products, each expert's up to a multiple of 8; in the
 // order of tokens, with a row of zeros; their count.
@@ -46,7 +46,7 @@ enum dtype_id {
     DT_F32_SHARE,
     DT_LOW_SHARE,
     DT_NORM,  // float64, of what DeepSpeed takes the norm of
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     DT_F32_HALF,  // half as many numbers
     DT_LOW_HALF,
 #endif
@@ -56,7 +56,7 @@ enum dtype_id {
 static inline uint32_t dtype_shift(uint8_t dtype)  // log2 of the bytes of an element
 {
     static const uint8_t shift[DT_COUNT] = {2, 1, 3, 0, 3, 2, 1, 3,
-#ifndef __wasm__
+#ifndef VRAM_SMALL
                                             1, 0
 #endif
     };
@@ -66,7 +66,7 @@ static inline uint32_t dtype_shift(uint8_t dtype)  // log2 of the bytes of an el
 // The dimensions of one GPU's part, in elements.
 struct dims {
     uint64_t B, T, C, V, N;  // batch, sequence, width, vocabulary, tokens
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     uint64_t CE;  // width of the embedding
     // of a delta rule: widths of a key's and a value's head, of all keys and values, heads of
     // values, positions that the convolution sees, positions up to whole chunks, chunks
@@ -75,7 +75,7 @@ struct dims {
     uint64_t turned;  // those that have angles: of each sequence where it is divided by the trainer
     uint64_t heads;   // chunks of the loss after the first that the head makes itself
 #endif
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     uint64_t l;                // width of the way beside attention
     uint64_t L, P, VP;         // layers, width and rows of the embedding that each has of its own
     uint64_t GD, GKH, GQ, GK;  // D, KH, Q, K of layers without a window, where those are others
@@ -104,7 +104,7 @@ struct dims {
     bool norm_of_share;
     uint64_t cp;     // GPUs that share a sequence
     uint64_t parts;  // GPUs that a SHARE is divided among
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     uint64_t EH;            // experts that this GPU has
     uint64_t rows;          // of the experts' products
     uint64_t every[3];      // of SHAPE_EVERY_*
@@ -119,7 +119,7 @@ struct dims {
 void dims_make(struct dims *d, const struct model *m);
 
 // What a SHARE has of a shape's elements.
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 uint64_t dims_share_of(const struct dims *d, unsigned shape, uint64_t elements);
 #else
 static inline uint64_t dims_share_of(const struct dims *d, unsigned shape, uint64_t elements)

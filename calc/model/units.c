@@ -22,7 +22,7 @@ static uint64_t units_elements(const struct model *m, const struct layout_param 
     struct quantization_tensor stored[QUANTIZATION_TENSORS];
     if (units_apart(m) && (p->part == PART_A || p->part == PART_B || p->part == PART_VECTOR))
         return 0;
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (model_permutes_experts(m) && p->shape == SHAPE_W_ROUTER)
         return model_router_share(m, elements[p->shape]) * m->c.n_gpu;
     if (model_permutes_experts(m) && p->shape == SHAPE_W_EXPERTS)  // as they are gathered, or apart

@@ -184,7 +184,7 @@ static int on_rank(struct parse *p, const char *map, const struct entry *e, stru
         kind ? !value_is_false(value) && !span_is(value, "full") : map[n] == '?' || is_quantized(p);
     bool said = pair_find(p, "use_lora") || pair_find(p, "lora_enable") ||
                 pair_find(p, "use_peft_lora") || span_is(e->value, "0");
-    if (MODEL_IS_WHOLE && !kind && !adapter && !said && text_equal(map, n, "use_peft"))
+    if (!kind && !adapter && !said && text_equal(map, n, "use_peft"))
         parse_warn(p, MESSAGE_rank_unused, e->value_pos,
                    ARGS(arg_part("key", e->key.at, e->key.len),
                         arg_part("value", e->value.at, e->value.len), arg_text("with", map)));

@@ -253,17 +253,11 @@ static uint64_t processes(struct command *c, const char *mark, bool *unknown)
     return *unknown ? 0 : each * nodes;
 }
 
-#ifdef __wasm__
-#define WHOLE_PROGRAMS ""
-#else
-#define WHOLE_PROGRAMS "_dpo _reward "
-#endif
-
 void command_add_processes(struct command *c, const struct program *program)
 {
     bool unknown = false, flat = span_is(span_of(program->mark), "flat"),
          hf = command_is_key(span_of(program->mark),
-                             WHOLE_PROGRAMS "_script _trl _llamafactory _axolotl _swift");
+                             "_dpo _reward _script _trl _llamafactory _axolotl _swift");
     uint64_t n = processes(c, program->mark, &unknown);
     size_t at = c->each.text.len ? c->each.at : c->program.at;
     char text[24];

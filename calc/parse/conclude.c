@@ -196,7 +196,6 @@ static void conclude_rows(struct parse *p)
         c->seq_len = packed && f->micro ? f->length * f->micro : f->length;
 }
 
-#ifndef __wasm__
 // Texts that must not see each other in a row that is one for the kernel.
 static void conclude_masks(struct parse *p)
 {
@@ -219,7 +218,6 @@ static void conclude_router_loss(struct parse *p)
     if (c->n_expert && c->task == TASK_TRAIN && p->v->facts.router_loss == SAID_YES)
         note(p, MESSAGE_router_loss);
 }
-#endif
 
 // ---- what is not modelled together -----------------------------------------------------------
 
@@ -239,7 +237,7 @@ static void conclude_compile(struct parse *p)
     bool fused = p->v->facts.fused_head == SAID_YES && model_fuses_head(&resolved);
     bool logits = !fused && (resolved.cross_entropy == CROSS_ENTROPY_EAGER ||
                              resolved.cross_entropy == CROSS_ENTROPY_UPCAST);
-    bool ours = MODEL_IS_WHOLE && framework_goes(&resolved, BY_TRANSFORMERS);
+    bool ours = framework_goes(&resolved, BY_TRANSFORMERS);
     bool whole =
         ours ? logits && (model_compiles_whole(&resolved) || model_compiles_parts(&resolved))
              : c->family == FAMILY_GPT2;  // nanoGPT's
@@ -250,7 +248,6 @@ static void conclude_compile(struct parse *p)
 }
 
 // axolotl itself has no fused functions for eight bits and FSDP1.
-#ifndef __wasm__
 // The layers that PEFT gives adapters where a LoraConfig, or TRL's, names none. SRC: peft 0.20
 // src/peft/utils/constants.py, TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING.
 static const struct {
@@ -316,14 +313,11 @@ static void conclude_targets(struct parse *p)
         if (text_has_word(PEFT_TARGETS[i].families, family, text_len(family)))
             handle_imply(v, PEFT_TARGETS[i].targets);
 }
-#endif
 
 static void conclude_adapters(struct parse *p)
 {
-#ifndef __wasm__
     conclude_targets(p);
     conclude_inference(p);
-#endif
     struct vram_config *c = &p->v->config;
     bool low = p->v->facts.low_adapters == SAID_YES && c->quantization && c->lora_rank;
     if (low && c->adapter_dtype == ADAPTER_DTYPE_AUTO && c->adapter == ADAPTER_LORA)
@@ -363,7 +357,6 @@ static void conclude_loss(struct parse *p)
     c->cross_entropy = here ? CROSS_ENTROPY_TILED : CROSS_ENTROPY_CHUNKED;
 }
 
-#ifndef __wasm__
 // TRL's way to log-probabilities, and the dropout that it takes away.
 static void conclude_pairs(struct parse *p)
 {
@@ -380,7 +373,6 @@ static void conclude_pairs(struct parse *p)
     if (!p->v->places[FIELD_lora_kernels].line)
         c->lora_kernels = 0;
 }
-#endif
 
 // An evaluation of transformers' Trainer between steps; packed rows are rows of a whole batch.
 static void conclude_evaluation(struct parse *p)
@@ -391,7 +383,7 @@ static void conclude_evaluation(struct parse *p)
     uint64_t rows = f->packed == SAID_YES && f->micro > 1 ? (f->eval_rows + f->micro - 1) / f->micro
                                                           : f->eval_rows;
     bool chunks = c->cross_entropy == CROSS_ENTROPY_CHUNKED && c->kernels != KERNELS_LIGER;
-    if (MODEL_IS_WHOLE && !p->v->places[FIELD_eval_batch_size].line)
+    if (!p->v->places[FIELD_eval_batch_size].line)
         c->eval_batch_size = c->eval_accumulation_steps = 0;  // concluded from fewer files
     if (f->evaluates != SAID_YES || !rows || chunks)
         return;  // TRL's loss has no logits in an evaluation either
@@ -432,11 +424,9 @@ int conclude(struct parse *p)
     conclude_adapters(p);
     conclude_cache(p);
     conclude_loss(p);
-#ifndef __wasm__
     conclude_masks(p);
     conclude_router_loss(p);
     conclude_pairs(p);
-#endif
     conclude_evaluation(p);
     if (p->v->facts.model)
         parse_choose_length(p);

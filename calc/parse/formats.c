@@ -163,9 +163,7 @@ static bool read_sign(struct parse *p, const struct key *k, const struct entry *
     else if (span_is(to, "^"))
         parse_warn(p, MESSAGE_file_not_opened, e->value_pos, about(e, room));
     else if (span_is(to, "!") || span_is(to, "?"))
-        *rc = err_set(&p->v->err,
-                      MODEL_IS_WHOLE && span_is(to, "?") ? MESSAGE_which_trainer
-                                                         : MESSAGE_not_modelled,
+        *rc = err_set(&p->v->err, span_is(to, "?") ? MESSAGE_which_trainer : MESSAGE_not_modelled,
                       e->value_pos, NO_FIELD, about(e, room));
     else if (!span_is(to, "@"))
         return false;

@@ -64,12 +64,10 @@ static int conclude_shared(struct parse *p)
 static int conclude_width(struct parse *p)
 {
     struct entry e;
-#ifndef __wasm__
     if (p->v->config.family == FAMILY_OPT_LATE)
         return VRAM_OK;
-#endif
     parse_rewind(p);
-    while (MODEL_IS_WHOLE && parse_entry(p, &e)) {
+    while (parse_entry(p, &e)) {
         uint64_t width;
         bool overflow;
         if (span_is(e.key, "word_embed_proj_dim") && !span_is(e.value, "null") &&
@@ -80,7 +78,6 @@ static int conclude_width(struct parse *p)
     return VRAM_OK;
 }
 
-#ifndef __wasm__
 // GPT-J's, CodeGen's and MiniMax-M2's file says how many numbers of a head are turned.
 static int conclude_turned(struct parse *p)
 {
@@ -171,9 +168,7 @@ static int conclude_granite(struct parse *p)
         return hf_not_modelled(p, &type);
     return inner.value.len ? parse_set_entry(p, &inner) : VRAM_OK;
 }
-#endif
 
-#ifndef __wasm__
 // Whether of a list of layers' kinds every so manieth sees all, and no other.
 static bool ends_whole(struct span list, uint64_t pattern)
 {
@@ -212,9 +207,7 @@ static int conclude_gemma4(struct parse *p)
         c->n_expert = 0;
     return capped && whole ? VRAM_OK : hf_not_modelled(p, &type);
 }
-#endif
 
-#ifndef __wasm__
 // Which layers' gates let few activations pass: the first ones of a list, or of those of the class.
 // SRC: transformers 5.23 models/gemma3n/configuration_gemma3n.py, Gemma3nTextConfig.__post_init__.
 static int conclude_gemma3n(struct parse *p)
@@ -245,9 +238,7 @@ static int conclude_gemma3n(struct parse *p)
     }
     return VRAM_OK;
 }
-#endif
 
-#ifndef __wasm__
 // Of ERNIE 4.5's mixtures the last layers have experts, too. SRC: transformers 5.23
 // models/ernie4_5_moe/modeling_ernie4_5_moe.py, Ernie4_5_MoeDecoderLayer.__init__.
 static int conclude_ernie(struct parse *p)
@@ -263,9 +254,7 @@ static int conclude_ernie(struct parse *p)
             return hf_not_modelled(p, &e);
     return VRAM_OK;
 }
-#endif
 
-#ifndef __wasm__
 // The experts' balancing loss: since 5.16 shares of two bytes and routers' logits that stay, before
 // one-hot choices in int64 and float32. SRC: transformers models/qwen3_moe/modeling_qwen3_moe.py,
 // load_balancing_loss_func (5.15 and 5.16, 5.23).
@@ -277,17 +266,14 @@ static void conclude_balance(struct parse *p)
         if (span_is(hf_inner(e.key), "output_router_logits") && span_is(e.value, "true"))
             message_list_add(&p->v->notes, MESSAGE_router_loss, NO_FIELD, NO_ARGS);
 }
-#endif
 
 // A window that the file does not turn on. SRC: transformers models/qwen2/configuration_qwen2.py,
 // qwen3, qwen3_moe, smollm3: use_sliding_window.
 static void conclude_window(struct parse *p)
 {
     static const uint8_t asked[] = {
-        FAMILY_QWEN2,     FAMILY_QWEN3, FAMILY_QWEN3_MOE, FAMILY_SMOLLM3,
-#ifndef __wasm__
-        FAMILY_QWEN2_MOE, FAMILY_DOTS1,
-#endif
+        FAMILY_QWEN2,   FAMILY_QWEN3,     FAMILY_QWEN3_MOE,
+        FAMILY_SMOLLM3, FAMILY_QWEN2_MOE, FAMILY_DOTS1,
     };
     struct vram_config *c = &p->v->config;
     struct entry e;
@@ -308,7 +294,6 @@ int hf_conclude(struct parse *p)
         conclude_falcon(p);
     conclude_window(p);
     int rc = conclude_shared(p);
-#ifndef __wasm__
     conclude_balance(p);
     conclude_layers(p);
     if (rc == VRAM_OK)
@@ -321,6 +306,5 @@ int hf_conclude(struct parse *p)
         rc = conclude_gemma3n(p);
     if (rc == VRAM_OK)
         rc = conclude_ernie(p);
-#endif
     return rc == VRAM_OK ? conclude_width(p) : rc;
 }

@@ -297,12 +297,7 @@ static int no_format(struct parse *p)
 // A file that a script takes values from, which says nothing by itself.
 static bool is_settings(enum vram_kind kind)
 {
-#ifdef __wasm__
-    (void)kind;
-    return false;
-#else
     return kind == VRAM_KIND_SETTINGS;
-#endif
 }
 
 static int read_as(struct parse *p, enum vram_kind kind)
@@ -315,9 +310,7 @@ static int read_as(struct parse *p, enum vram_kind kind)
     case VRAM_KIND_NANOGPT: return parse_nanogpt(p);
     case VRAM_KIND_LOG: return parse_log(p);
     case VRAM_KIND_HF: return parse_hf(p);
-#ifndef __wasm__
     case VRAM_KIND_SETTINGS: return settings_keep(p);
-#endif
     default: return no_format(p);
     }
 }
@@ -376,11 +369,9 @@ int kind_read(struct parse *p, enum vram_kind kind)
     struct pair_list pairs;
     if (p->pairs)
         return read_as(p, kind == VRAM_KIND_AUTO ? kind_of_pairs(p) : kind);
-#ifndef __wasm__  // the page has no room for it
     if (span_starts(beginning(p), "version https://git-lfs.github.com/spec/"))
         return err_set(&p->v->err, MESSAGE_lfs_pointer, (struct err_pos){p->file, 1, 1}, NO_FIELD,
                        NO_ARGS);
-#endif
     if (kind == VRAM_KIND_AUTO && is_message(p))
         return err_set(&p->v->err, MESSAGE_text_is_oom, (struct err_pos){p->file, 1, 1}, NO_FIELD,
                        NO_ARGS);

@@ -55,7 +55,6 @@ static int run_of_adapter(struct parse *p, const char *run)
 #endif
 }
 
-#ifndef __wasm__
 // What is not modelled of the model, or of how its weights are stored, is about its name.
 static void place_at_name(struct parse *p, const struct entry *e, bool stored)
 {
@@ -64,7 +63,6 @@ static void place_at_name(struct parse *p, const struct entry *e, bool stored)
     if (stored)
         p->v->places[FIELD_quantization] = at;
 }
-#endif
 
 int model_by_name(struct parse *p, const struct entry *e)
 {
@@ -88,8 +86,6 @@ int model_by_name(struct parse *p, const struct entry *e)
     bool takes = rc == VRAM_OK && p->v->config.quantization == QUANTIZATION_NONE;
     if (takes)
         p->v->config.quantization = stored;
-#ifndef __wasm__
     place_at_name(p, e, takes && stored != QUANTIZATION_NONE);
-#endif
     return rc;
 }

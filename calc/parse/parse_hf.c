@@ -236,7 +236,6 @@ static struct span pattern_of(struct span value)
     return letters && value.len < 10 ? span_of(lengths[value.len]) : value;
 }
 
-#ifndef __wasm__
 // Of a list of one number for each layer, all the same, that number; else as it is.
 static struct span each_of(struct span value)
 {
@@ -250,7 +249,6 @@ static struct span each_of(struct span value)
     }
     return first;
 }
-#endif
 
 static bool only_here(const struct parse *p, const struct only *row)
 {
@@ -282,10 +280,8 @@ static int read_entry(struct parse *p, struct entry e)
     read_variant(p, &e);
     if (span_is(e.key, "sliding_window_pattern"))
         e.value = pattern_of(e.value);
-#ifndef __wasm__
     if (span_in_words("intermediate_size moe_intermediate_size num_experts moe_topk", e.key))
         e.value = each_of(e.value);
-#endif
     if (span_is(e.value, "null") &&
         (span_is(e.key, "q_lora_rank") || span_is(e.key, "sliding_window")))
         e.value = span_of("0");
@@ -363,10 +359,8 @@ static int check_sizes(struct parse *p)
 // a key says.
 static bool inner_is_fixed(const struct vram_config *c)
 {
-#ifndef __wasm__
     if (c->family == FAMILY_BLOOM || (family_has(c) & HAS_OLD_SCORES))
         return true;
-#endif
     return c->family == FAMILY_GPT2;
 }
 

@@ -275,10 +275,8 @@ static struct py_value py_call(struct py *p, struct span path)
     }
     py_skip_bracket(p);
     struct py_value v = py_of(PY_UNKNOWN);
-#ifndef __wasm__
     if (!p->error.at && p->depth < PY_DEPTH / 2)
         py_find(p, (struct span){path.at, (size_t)(p->at - path.at)}, &v);
-#endif
     return v;
 }
 

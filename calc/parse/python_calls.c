@@ -481,9 +481,7 @@ int read_calls(struct parse *p, struct pair_list *out)
     if (python_names_begin(&c.names, &out->arena, text) != VRAM_OK ||
         python_files_begin(&c.names, p->v) != VRAM_OK)
         return handle_no_memory(p->v);
-#ifndef __wasm__
     c.names.branch = python_branch;
-#endif
     walk(&c, false);
     python_names_again(&c.names);
     int rc = walk(&c, true);

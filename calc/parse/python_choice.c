@@ -16,12 +16,10 @@ static bool is_literal(const struct python_names *n, struct span source, bool *h
     const char *end = source.at + source.len;
     bool whole = py_eval(&names, true, source.at, end, &v, &error) == end && !error.at;
     *holds = v.i != 0;
-#ifndef __wasm__
     if (n->condition && whole && v.kind != PY_UNKNOWN) {
         *holds = v.kind == PY_STR ? v.s.len > 0 : v.kind == PY_FLOAT ? v.d != 0 : v.i != 0;
         return true;
     }
-#endif
     return whole && v.kind == PY_BOOL;
 }
 
@@ -93,11 +91,9 @@ static bool is_called_later(const struct python_names *n, const struct python_ca
 enum python_truth python_is_made(const struct python_names *n, const struct python_call *call,
                                  const char *at, bool seen)
 {
-    bool one = !MODEL_IS_WHOLE || (!seen && !is_called_later(n, call, at));
+    bool one = !seen && !is_called_later(n, call, at);
     return python_call_lightens(call) || !one ? python_condition(n, at) : PYTHON_ALWAYS;
 }
-
-#ifndef __wasm__
 
 // ---- branches --------------------------------------------------------------------------------
 
@@ -185,5 +181,3 @@ message_id python_refusal(const char *call)
 {
     return encodes(call) ? MESSAGE_encoder_loaded : MESSAGE_call_not_modelled;
 }
-
-#endif

@@ -18,27 +18,12 @@ bool python_holds(const struct python_names *n, struct span source, bool *holds)
 enum python_truth python_is_made(const struct python_names *n, const struct python_call *call,
                                  const char *at, bool seen);
 
-#ifdef __wasm__
-static inline bool python_is_passed(const struct python_names *n, const char *call, const char *at)
-{
-    (void)n, (void)call, (void)at;
-    return false;
-}
-static inline message_id python_refusal(const char *call)
-{
-    (void)call;
-    return MESSAGE_call_not_modelled;
-}
-#else
 // Whether a call that is not modelled is none of the run's: it is not made, or it loads an encoder
 // where the script loads a decoder, too.
 bool python_is_passed(const struct python_names *n, const char *call, const char *at);
 message_id python_refusal(const char *call);
-#endif
 
-#ifndef __wasm__
 // Whether the branch is gone into that begins with the words at a place: if, elif or else.
 enum python_truth python_branch(const struct python_names *n, const char *words);
-#endif
 
 #endif

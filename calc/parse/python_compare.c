@@ -2,8 +2,6 @@
 
 #include "calc/parse/python_compare.h"
 
-#ifndef __wasm__
-
 static struct py_value truth(bool holds)
 {
     return (struct py_value){.kind = PY_BOOL, .i = holds};
@@ -51,5 +49,3 @@ struct py_value py_negated(struct py_value v)
            : v.kind == PY_STR   ? truth(v.s.len == 0)
                                 : truth(!is_number(v) || (number(v) <= 0 && number(v) >= 0));
 }
-
-#endif

@@ -5,23 +5,10 @@
 
 #include "calc/parse/python_value.h"
 
-#ifdef __wasm__  // the page takes conditions as they are met
-static inline struct py_value py_compared(struct span sign, struct py_value a, struct py_value b)
-{
-    (void)sign, (void)a, (void)b;
-    return (struct py_value){.kind = PY_UNKNOWN};
-}
-static inline struct py_value py_negated(struct py_value v)
-{
-    (void)v;
-    return (struct py_value){.kind = PY_UNKNOWN};
-}
-#else
 // a == b and its kin, where both are known; "is" is as good as ==.
 struct py_value py_compared(struct span sign, struct py_value a, struct py_value b);
 
 // not v, where v is known.
 struct py_value py_negated(struct py_value v);
-#endif
 
 #endif

@@ -8,8 +8,6 @@
 #include "calc/parse/python_way.h"
 #include "calc/parse/settings.h"
 
-#ifndef __wasm__
-
 // ---- changes ---------------------------------------------------------------------------------
 
 // What a line sets or updates, if it can be something of a file: cfg["a"]["b"] = x, cfg.update(x).
@@ -161,5 +159,3 @@ int python_files_begin(struct python_names *n, const struct vram *v)
     n->v = span_find(text, "@hydra.main(") < text.len ? v : n->v;
     return n->asked && n->changes && n->ways ? VRAM_OK : VRAM_ENOMEM;
 }
-
-#endif

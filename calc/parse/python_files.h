@@ -8,19 +8,6 @@
 #include "calc/parse/pairs.h"
 #include "calc/parse/python_names.h"
 
-#ifdef __wasm__  // the page reads one text at a time
-static inline int python_files_begin(struct python_names *n, const struct vram *v)
-{
-    (void)n, (void)v;
-    return VRAM_OK;
-}
-static inline const char *python_section(const struct python_names *n, const char *at,
-                                         const char *end, struct span *path)
-{
-    (void)n, (void)at, (void)end, (void)path;
-    return NULL;
-}
-#else
 // Lets the names reach into the files that the handle has, if the text loads any: n->setting finds
 // values there, and sets *n->asked for one that is in no file. Errors: VRAM_ENOMEM.
 int python_files_begin(struct python_names *n, const struct vram *v);
@@ -29,6 +16,5 @@ int python_files_begin(struct python_names *n, const struct vram *v);
 // NULL: it stands for none.
 const char *python_section(const struct python_names *n, const char *at, const char *end,
                            struct span *path);
-#endif
 
 #endif

@@ -11,12 +11,10 @@ static const struct python_call CALLS[PYTHON_CALLS] = {
     {"TrainingArguments", "", NULL, ""},
     {"Seq2SeqTrainingArguments", "", NULL, ""},
     {"SFTConfig", "", NULL, ""},
-#ifndef __wasm__
     {"DPOConfig", "", NULL, ""},
     {"DPOTrainer", "", NULL, ""},
     {"RewardConfig", "", NULL, ""},
     {"RewardTrainer", "", NULL, ""},
-#endif
     {"LoraConfig", "lora_config", "r", ""},
     {"BitsAndBytesConfig", "quantization_config", NULL, ""},
     {"ForCausalLM.from_pretrained", "", "model_name_or_path", "dtype=auto"},
@@ -42,22 +40,30 @@ static const struct python_call CALLS[PYTHON_CALLS] = {
 // Trainers of TRL that hold more than a model and its batch: a second model, what is generated,
 // rewards. SRC: trl trainer/{dpo,grpo,kto,orpo,cpo,ppo,rloo,reward}_config.py.
 static const char *const OTHER_CALLS[] = {
-#ifdef __wasm__
-    "DPOConfig", "RewardConfig",
-#endif
-#ifndef __wasm__
     // an encoder and a decoder
-    "ForSeq2SeqLM.from_pretrained", "T5ForConditionalGeneration.from_pretrained",
-    "T5ForConditionalGeneration", "T5Model.from_pretrained",
+    "ForSeq2SeqLM.from_pretrained",
+    "T5ForConditionalGeneration.from_pretrained",
+    "T5ForConditionalGeneration",
+    "T5Model.from_pretrained",
     "BartForConditionalGeneration.from_pretrained",
-    "PegasusForConditionalGeneration.from_pretrained", "MarianMTModel.from_pretrained",
+    "PegasusForConditionalGeneration.from_pretrained",
+    "MarianMTModel.from_pretrained",
     "M2M100ForConditionalGeneration.from_pretrained",
     "WhisperForConditionalGeneration.from_pretrained",
     "LEDForConditionalGeneration.from_pretrained",
     "EncoderDecoderModel.from_encoder_decoder_pretrained",
-#endif
-    "GRPOConfig", "KTOConfig", "ORPOConfig", "CPOConfig", "PPOConfig", "RLOOConfig", "PRMConfig",
-    "BCOConfig", "XPOConfig", "OnlineDPOConfig", "GKDConfig", "NashMDConfig"};
+    "GRPOConfig",
+    "KTOConfig",
+    "ORPOConfig",
+    "CPOConfig",
+    "PPOConfig",
+    "RLOOConfig",
+    "PRMConfig",
+    "BCOConfig",
+    "XPOConfig",
+    "OnlineDPOConfig",
+    "GKDConfig",
+    "NashMDConfig"};
 
 bool python_is_name_byte(char c)
 {

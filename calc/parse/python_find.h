@@ -11,11 +11,7 @@ struct python_call {
     const char *name, *path, *first, *says;
 };
 
-#ifdef __wasm__
-enum { PYTHON_CALLS = 23 };
-#else
 enum { PYTHON_CALLS = 27 };
-#endif
 
 // The call at a place of the text, and its number; NULL: there is none.
 const struct python_call *python_call_at(const char *begin, const char *at, const char *end,

@@ -12,13 +12,6 @@
 // STEPS: of a script of 64 KiB each of 512 parameters may be looked for from end to end.
 enum { DEPTH = 8, LOOKUPS = 256, STEPS = 1 << 25 };
 
-// What a flag is without a default.
-#ifdef __wasm__
-static const enum py_kind NO_DEFAULT = PY_UNKNOWN;
-#else
-static const enum py_kind NO_DEFAULT = PY_NONE;
-#endif
-
 // a, between and b as one text of the arena; empty: out of memory, which the reader finds itself.
 static struct span joined(const struct python_names *n, struct span a, char between, struct span b)
 {
@@ -95,13 +88,8 @@ static bool find_member(const struct python_names *outer, const char *at, struct
 // setting's own default is meant.
 static bool is_known(const struct python_names *n, const struct python_binding *b)
 {
-#ifdef __wasm__
-    (void)n;
-    return b && b->value.kind != PY_UNKNOWN;
-#else
     return b && b->value.kind != PY_UNKNOWN &&
            (n->condition || b->value.kind != PY_NONE || !span_starts(b->path, "--"));
-#endif
 }
 
 // args.x where nothing above binds args, or a function of this file does: a flag's default.
@@ -174,12 +162,7 @@ static bool find_attribute(const struct python_names *n, const char *from, struc
 // Whether it is in a file of settings.
 static bool in_file(const struct python_names *n, struct span path, struct py_value *out)
 {
-#ifdef __wasm__
-    (void)n, (void)path, (void)out;
-    return false;
-#else
     return n->setting(n, path, out);
-#endif
 }
 
 static bool find(const void *ctx, struct span path, struct py_value *out)
@@ -251,13 +234,13 @@ static struct py_value value_at(const struct python_names *n, bool inside, const
 }
 
 // `=` behind blanks and, with a colon, a type; NULL: there is none.
-static const char *assigned(const struct python_names *n, const char *at, bool typed)
+static const char *assigned(const struct python_names *n, const char *at)
 {
     struct span line = line_at(n, at);
     size_t i = 0;
     while (i < line.len && line.at[i] == ' ')
         i++;
-    if (typed && i < line.len && line.at[i] == ':')
+    if (i < line.len && line.at[i] == ':')
         while (i < line.len && line.at[i] != '=' && line.at[i] != '#')
             i++;
     bool here = i + 1 < line.len && line.at[i] == '=' && line.at[i + 1] != '=';
@@ -285,7 +268,7 @@ static struct py_value switch_of(struct py_value action, struct py_value fallbac
 static void bind_flag(struct python_names *n, const char *at)
 {
     struct py_names names = python_names_of(n);
-    struct py_value v, flag = {.kind = PY_UNKNOWN}, fallback = {.kind = NO_DEFAULT};
+    struct py_value v, flag = {.kind = PY_UNKNOWN}, fallback = {.kind = PY_NONE};
     struct py_error error = {0};
     while (at && at < n->end && !behind(n, at, ')')) {
         at = python_over_blanks(at, n->end);
@@ -300,14 +283,11 @@ static void bind_flag(struct python_names *n, const char *at)
             fallback = v;
         if (value && span_is(word, "action"))
             fallback = switch_of(v, fallback);
-#ifndef __wasm__
         if (value && span_is(word, "required"))
             fallback = (struct py_value){.kind = PY_UNKNOWN};
-#endif
         at = behind(n, at, ',');
     }
-    if (flag.kind != PY_STR || fallback.kind == PY_UNKNOWN ||
-        (NO_DEFAULT == PY_UNKNOWN && fallback.kind == PY_NONE))
+    if (flag.kind != PY_STR || fallback.kind == PY_UNKNOWN)
         return;
     fallback.of = flag.s;
     add(n, flag_path(n, flag.s), fallback, NULL);
@@ -329,7 +309,7 @@ static bool bind_attribute(struct python_names *n, const char *at, size_t indent
         return false;
     n->indent = n->indent ? n->indent : indent;
     struct span name = python_word_at(at, n->end);
-    const char *value = assigned(n, at + name.len, true);
+    const char *value = assigned(n, at + name.len);
     if (indent != n->indent || !name.len || !value)
         return false;
     add(n, joined(n, n->class, '.', name), value_at(n, false, value), NULL);
@@ -351,7 +331,7 @@ static void unbind(struct python_names *n, struct span name)
     bool joins = span_starts(span_trim(span_skip(line, name.len)), "|=");
     if (line.at[name.len] == '[' || joins || span_find(path, ".update") < path.len)
         add(n, name, unknown, NULL);
-    else if (assigned(n, rest, true) || (path.len + 2 < line.len && rest[1] == '='))
+    else if (assigned(n, rest) || (path.len + 2 < line.len && rest[1] == '='))
         add(n, path, unknown, NULL);
     if (n->count > before)
         n->bound[before].change = name.at;
@@ -373,17 +353,6 @@ enum python_truth python_condition(const struct python_names *n, const char *at)
         bool nearer = words.len > 0 && *first != '#' && *first != ')' && indent < within;
         bool test = nearer && within != SIZE_MAX &&
                     (span_starts(words, "if ") || span_starts(words, "elif "));
-#ifdef __wasm__
-        struct py_value v = {.kind = PY_UNKNOWN};
-        if (test)
-            v = value_at(n, false, first + span_find(words, " ") + 1);
-        if (v.kind == PY_BOOL && !v.i)
-            return PYTHON_NEVER;
-        if (nearer && (span_starts(words, "def ") || span_starts(words, "class ")))
-            return all;
-        if (test || (nearer && within != SIZE_MAX && span_starts(words, "else")))
-            all = PYTHON_PERHAPS;
-#else
         bool branch = test || (nearer && within != SIZE_MAX && span_starts(words, "else"));
         enum python_truth truth = branch ? n->branch(n, first) : PYTHON_ALWAYS;
         if (truth == PYTHON_NEVER)
@@ -392,7 +361,6 @@ enum python_truth python_condition(const struct python_names *n, const char *at)
             return all;
         if (truth == PYTHON_PERHAPS)
             all = PYTHON_PERHAPS;
-#endif
         within = nearer ? indent : within;
         if (line == text)
             break;
@@ -404,7 +372,7 @@ enum python_truth python_condition(const struct python_names *n, const char *at)
 // Whether a line that changes something is done, or may be.
 static bool is_done(const struct python_names *n, const char *line)
 {
-    return !MODEL_IS_WHOLE || python_condition(n, line) != PYTHON_NEVER;
+    return python_condition(n, line) != PYTHON_NEVER;
 }
 
 void python_bind(struct python_names *n, const char *line)
@@ -424,7 +392,7 @@ void python_bind(struct python_names *n, const char *line)
     }
     if (python_bind_filled(n, line_at(n, at)))
         return;
-    const char *value = name.len ? assigned(n, name.at + name.len, MODEL_IS_WHOLE) : NULL;
+    const char *value = name.len ? assigned(n, name.at + name.len) : NULL;
     if (!value) {
         struct span rest = span_trim(span_skip(line_at(n, at), name.len));
         if (name.len && rest.len &&

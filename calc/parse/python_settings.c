@@ -37,8 +37,6 @@ struct span python_settings(struct span text)
     return (struct span){"", 0};
 }
 
-#ifndef __wasm__  // the page reads one text at a time
-
 // A text in quotes that is a file's name, as settings are: YAML, TOML, and JSON that says so.
 static bool is_file(struct span name)
 {
@@ -94,5 +92,3 @@ void python_settings_ask(struct parse *p, struct pair_list *out, const struct py
     if (!said && load.len && !settings_are_given(n->v, (struct span){"", 0}))
         ask(p, out, load);
 }
-
-#endif

@@ -11,15 +11,7 @@
 // none is there, or no literal.
 struct span python_settings(struct span text);
 
-#ifdef __wasm__  // the page reads one text at a time
-static inline void python_settings_ask(struct parse *p, struct pair_list *out,
-                                       const struct python_names *n)
-{
-    (void)p, (void)out, (void)n;
-}
-#else
 // Says which files the script takes values from that were not given.
 void python_settings_ask(struct parse *p, struct pair_list *out, const struct python_names *n);
-#endif
 
 #endif

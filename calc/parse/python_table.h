@@ -53,12 +53,11 @@ struct python_names {
     size_t functions_in;
     struct mem_arena *arena;
     bool (*find)(const void *names, struct span path, struct py_value *out);  // python_names.c
-    struct span class;  // whose body the line is in; empty: none
-    size_t indent;      // of that body; 0: its first line is to come
-    unsigned depth;     // of members within members' expressions
-    size_t *left;       // how many members may still be looked up in the file
-    size_t *steps;      // how many bytes may still be looked at for parameters
-#ifndef __wasm__
+    struct span class;     // whose body the line is in; empty: none
+    size_t indent;         // of that body; 0: its first line is to come
+    unsigned depth;        // of members within members' expressions
+    size_t *left;          // how many members may still be looked up in the file
+    size_t *steps;         // how many bytes may still be looked at for parameters
     bool condition;        // what is looked up decides a branch: None counts as false
     const struct vram *v;  // with the files that were given, NULL where the script reads none
     bool *asked;           // whether a value is in a file that was not
@@ -67,7 +66,6 @@ struct python_names {
     // What the files above this one know: python_files.c, python_choice.c.
     bool (*setting)(const struct python_names *n, struct span path, struct py_value *out);
     enum python_truth (*branch)(const struct python_names *n, const char *words);
-#endif
 };
 
 // What is bound to a name, Class.attribute or --flag, the last of several; NULL: nothing.

@@ -8,8 +8,6 @@
 #include "calc/parse/python_find.h"
 #include "calc/parse/python_scope.h"
 
-#ifndef __wasm__
-
 enum { DEPTH = 24, WHOLE = -1 };
 
 // Calls whose result is a file; what is no function here, and loads a configuration by its name.
@@ -412,5 +410,3 @@ const char *way_walk(struct way *w, const char *at, const char *end)
 {
     return walk(w, at, end, WHOLE);
 }
-
-#endif

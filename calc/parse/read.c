@@ -49,11 +49,7 @@ static int run_parser(struct parse *p, enum vram_kind kind)
     if (rc != VRAM_OK)
         parse_report(p);
     if (!err_is_set(&v->err) && !err_is_set(&p->first)) {
-#ifdef __wasm__
-        v->facts.read = 1;
-#else
         v->facts.read = v->facts.read || kind != VRAM_KIND_SETTINGS;
-#endif
         return VRAM_OK;
     }
     if (!err_is_set(&v->err))

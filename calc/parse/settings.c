@@ -5,8 +5,6 @@
 #include "calc/base/text.h"
 #include "calc/parse/lookup.h"
 
-#ifndef __wasm__  // the page reads one text at a time
-
 struct settings {
     struct mem_arena arena;
     const struct vram_pair *at;
@@ -167,5 +165,3 @@ struct py_value settings_typed(struct span text)
         return (struct py_value){.kind = PY_FLOAT, .d = (double)millionths / 1e6};
     return (struct py_value){.kind = PY_STR, .s = text};
 }
-
-#endif

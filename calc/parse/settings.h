@@ -7,14 +7,6 @@
 #include "calc/parse/parse.h"
 #include "calc/parse/python_value.h"
 
-#ifdef __wasm__  // the page reads one text at a time
-static inline const struct vram_pair *settings_below(const struct vram *v, struct span path,
-                                                     size_t *at, struct span *key)
-{
-    (void)v, (void)path, (void)at, (void)key;
-    return NULL;
-}
-#else
 // A path that no file has, one that has members, one with a value.
 enum settings_found { SETTINGS_NONE, SETTINGS_MAPPING, SETTINGS_VALUE };
 
@@ -34,7 +26,5 @@ struct py_value settings_typed(struct span text);
 
 // Is there a file of this name, whatever folder it is in? An empty name: is there any?
 bool settings_are_given(const struct vram *v, struct span name);
-
-#endif
 
 #endif

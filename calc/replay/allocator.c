@@ -38,7 +38,7 @@ static void pool_clear(struct allocator_pool *p, uint8_t stream, bool small)
     p->rows = 0;
     for (uint32_t r = 0; r < ALLOCATOR_ROWS; r++)
         p->columns[r] = 0;
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     mem_zero(p->near, sizeof p->near);
 #endif
     p->page = small ? ALLOCATOR_SMALL_BUFFER : ALLOCATOR_LARGE_BUFFER;

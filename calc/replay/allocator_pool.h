@@ -7,7 +7,7 @@
 #include "calc/replay/allocator_state.h"
 
 // Part of every step of a replay. In the page size counts more.
-#ifdef __wasm__
+#ifdef VRAM_SMALL
 #define POOL_HOT static inline
 #else
 #define POOL_HOT static inline __attribute__((always_inline))
@@ -66,7 +66,7 @@ static inline uint32_t pool_find_size(const struct allocator_pool *p,
                                       uint32_t c)
 {
     uint32_t i = p->head[c];
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     uint32_t last = 0, before = p->tail[c];
     for (; blocks[i].size < size; i = blocks[i].after) {
         if (blocks[before].size < size)
@@ -138,7 +138,7 @@ static inline uint32_t pool_last(const struct allocator_pool *p)
 
 // The first block of b's class that comes after b; the last one does. The list is walked from both
 // ends, of which one may be near: each step waits for the one before it.
-#ifdef __wasm__
+#ifdef VRAM_SMALL
 static inline uint32_t pool_find_after(const struct allocator_pool *p,
                                        const struct allocator_block *blocks, uint32_t i)
 {

@@ -77,7 +77,7 @@ struct allocator_pool {
     uint32_t columns[ALLOCATOR_ROWS];  // bit c: the list of class (r, c) is not empty
     uint32_t head[ALLOCATOR_ROWS * ALLOCATOR_COLUMNS];  // valid only where the bit is set
     uint32_t tail[ALLOCATOR_ROWS * ALLOCATOR_COLUMNS];
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     uint32_t near[ALLOCATOR_NEAR];  // by class: a block put among others of it not long ago, or 0
 #endif
     uint64_t page;      // bytes of a page of this pool's virtual segments

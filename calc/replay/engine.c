@@ -152,7 +152,7 @@ static struct vram_config engine_key(const struct model *m)
     k.n_head = k.compile && m->c.n_head * m->c.head_dim == m->c.n_embd;  // buffers of one size
     k.n_embd = k.n_inner = k.vocab_size = k.block_size = 0;
     k.seq_len = loss_is_one_chunk(m);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (m->features & HAS_DELTA_RULE)  // the rule goes from chunk to chunk
         k.seq_len += 4 * ((m->c.seq_len + 63) / 64) + 2 * (m->c.seq_len % 64 > 0);
     k.global_head_dim = k.global_head_dim > 256;
@@ -173,7 +173,7 @@ static struct vram_config engine_key(const struct model *m)
     k.eval_accumulation_steps = k.eval_accumulation_steps > 0;
     k.evaluation = k.optimizer = k.tower_params = k.reduce_bucket_size = 0;
     k.max_new_tokens = k.max_new_tokens > 1;
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     k.expert_parallel = (k.expert_parallel > 1) + (model_expert_parts(m) == 1);
 #endif
     k.n_gpu = k.n_gpu > 1;

@@ -56,7 +56,7 @@ static void adam_root(struct optimizer_state *s, const struct optimizer_param *p
     temp(s, p->update);
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // The root of the squares takes part in the step (foreach).
 static void rmsprop(struct optimizer_state *s, const struct optimizer_param *p)
 {
@@ -141,7 +141,7 @@ static void lion_8bit(struct optimizer_state *s, const struct optimizer_param *p
     bnb(s, p, 1, true, false);
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 static void lion_paged(struct optimizer_state *s, const struct optimizer_param *p)
 {
     bnb(s, p, 1, false, true);
@@ -259,7 +259,7 @@ static optimizer_fn *const optimizers[optimizer_COUNT] = {
     [OPTIMIZER_ADAMW_TORCHAO_4BIT] = torchao_4bit,
     [OPTIMIZER_LION] = lion,
     [OPTIMIZER_LION_8BIT] = lion_8bit,
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     [OPTIMIZER_LION_PAGED] = lion_paged,
     [OPTIMIZER_LION_8BIT_PAGED] = lion_8bit_paged,
     [OPTIMIZER_ADEMAMIX] = ademamix,
@@ -277,7 +277,7 @@ static unsigned optimizer_books(const struct vram_config *c)
     static const uint8_t books[optimizer_COUNT] = {
         [OPTIMIZER_ADAMW_8BIT] = 2,          [OPTIMIZER_ADAMW_8BIT_PAGED] = 2,
         [OPTIMIZER_LION_8BIT] = 1,
-#ifndef __wasm__
+#ifndef VRAM_SMALL
         [OPTIMIZER_LION_8BIT_PAGED] = 1,     [OPTIMIZER_ADEMAMIX_8BIT] = 2,
         [OPTIMIZER_ADEMAMIX_8BIT_PAGED] = 2,
 #endif
@@ -310,7 +310,7 @@ uint64_t optimizer_tables(const struct vram_config *c, unsigned *count)
 
 bool optimizer_temps_together(const struct vram_config *c)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (c->optimizer == OPTIMIZER_RMSPROP || c->optimizer == OPTIMIZER_ADAGRAD)
         return true;
 #endif

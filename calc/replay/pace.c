@@ -12,7 +12,7 @@ bool pace_lags(const struct vram_config *c)
            (MODEL_IS_WHOLE || c->pipeline_parallel == 1);
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // A launcher of nanotron for several nodes has PyTorch check each collective: the program waits for
 // all of the group before it launches one, and longer the larger the group is. By then the card is
 // past the one before, unless the layer takes it longer than the checks. That the published runs

@@ -8,7 +8,7 @@
 // Whether it runs behind; in a pipeline it does between two messages (schedule_message).
 bool pace_lags(const struct vram_config *c);
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // By how many launches: PLAYER_QUEUE or PLAYER_NEXT.
 uint64_t pace_queue(const struct model *m);
 

@@ -1,6 +1,6 @@
 // Owns the replay of which only the reserved memory counts: a short loop, and turns played pool by
 // pool, without temporaries for which there is room.
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 
 #include "calc/replay/allocator_lean.h"
 #include "calc/replay/player.h"

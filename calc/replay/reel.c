@@ -81,7 +81,7 @@ static int reel_write(struct reel *r, struct graph *g, const struct model *m,
     return graph_ok(g) && !r->failed ? VRAM_OK : VRAM_ENOMEM;
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 static int reel_try(struct reel *r, struct graph *g, const struct model *m, struct tape_stack stack)
 {
     r->more_turns = compile_is_traced(m) ? 0 : reel_more_turns(r, m);  // else it is unrolled
@@ -157,7 +157,7 @@ static bool reel_condense_part(struct reel *r, uint32_t begin, uint32_t end)
     return ok;
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // The turns of a segment that stand for more, and what lies before each. *begin: of what is left.
 static bool reel_condense_turns(struct reel *r, const struct tape_segment *s, uint32_t *begin)
 {
@@ -188,12 +188,12 @@ static int reel_condense(struct reel *r)
     if (!reel_renew(r, &r->changes, &r->changes_cap, t->code_count, sizeof *r->changes) ||
         !reel_renew(r, &r->ends, &r->ends_cap, t->segment_count, sizeof *r->ends))
         return VRAM_ENOMEM;
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     r->loop_count = 0;
 #endif
     for (size_t i = 0; i < t->segment_count && ok; i++) {
         uint32_t begin = t->segments[i].begin;
-#ifndef __wasm__
+#ifndef VRAM_SMALL
         ok = !r->brief || reel_condense_turns(r, &t->segments[i], &begin);
 #endif
         ok = reel_condense_part(r, begin, t->segments[i].end) && ok;
@@ -403,7 +403,7 @@ void reel_fit_next(struct reel *r, uint64_t bytes, const struct allocator_config
 static struct reel_rise reel_rise_on(struct reel_rise rise, const uint16_t *at, const uint16_t *end,
                                      const int64_t *change)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 #pragma GCC unroll 8
 #endif
     for (; at < end; at++) {
@@ -427,7 +427,7 @@ static struct reel_rise reel_rise_again(struct reel_rise all, struct reel_rise o
 static struct reel_rise reel_rise_turns(const struct reel *r, struct reel_rise rise, uint32_t begin,
                                         uint32_t end, const int64_t *change)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     for (size_t i = 0; i < r->loop_count; i++) {
         const struct reel_loop *l = &r->loops[i];
         if (l->begin < begin || l->begin >= end)

@@ -1,5 +1,5 @@
 // Owns the loops of a reel: how many of their turns are recorded, and the tape of all.
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 
 #include "calc/replay/reel.h"
 #include "calc/trace/layers_delta.h"

@@ -94,7 +94,7 @@ static const char *report_dtype(const struct model *m, uint8_t dtype)
 {
     static const char *const names[DT_COUNT] = {"float32", "bfloat16", "int64",    "bool",
                                                 "float64", "float32",  "bfloat16", "float64",
-#ifndef __wasm__
+#ifndef VRAM_SMALL
                                                 "float32", "bfloat16"
 #endif
     };

@@ -77,7 +77,7 @@ static int run_into_allocator(struct vram *v, struct engine *e, struct player *p
     p->allocator = &e->allocator;
     p->streams = scheme_divides_weights(&e->model.c);
     p->lags = pace_lags(&e->model.c);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     p->queue = pace_queue(&e->model);
     p->ahead = p->lags && pace_is_the_cards(&e->model);
 #endif

@@ -17,7 +17,7 @@ static int schedule_first_batch(struct engine *e, struct player *p)
     player_phase(p, trace_phase(TRACE_DATA, 0, 0));
     int rc = player_alloc(p, SLOT_X, &schedule_batch[0], 8 * e->model.tokens, -1);
     uint64_t targets = 8 * e->model.tokens;
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     targets = e->sizes.each[pass_rows(&e->model)];
 #endif
     return rc == VRAM_OK ? player_alloc(p, SLOT_Y, &schedule_batch[1], targets, -1) : rc;

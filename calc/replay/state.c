@@ -20,7 +20,7 @@ static uint64_t state_part(uint64_t bytes, uint64_t width, uint64_t parts)
 static uint64_t state_part_of(const struct model *m, const struct state_row *r, uint64_t bytes,
                               uint64_t width)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (r->param->shape == SHAPE_W_EXPERTS)
         return model_expert_share(m, bytes / width) * width;
     if (r->param->shape == SHAPE_W_ROUTER)
@@ -195,7 +195,7 @@ static uint64_t state_resident(const struct model *m, uint64_t layer)
     return keeps ? layers << dtype_shift(precision_of(&m->c)->compute) : 0;
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 uint64_t state_reference(const struct state *s, const struct state_row *r, bool block)
 {
     const struct vram_config *c = &s->m->c;
@@ -262,7 +262,7 @@ int state_make(struct state *s, const struct model *m, const uint64_t elements[S
         state_row_make(&s->after[i], m, p, elements[p->shape], false);
         state_sum(s, &s->after[i], 1);
     }
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     state_refer(s);
 #endif
     s->resident_bytes = state_resident(m, elements[SHAPE_LAYER]);

@@ -43,7 +43,7 @@ struct state {
     uint64_t part_bytes;      // of one GPU's part of all trained weights, in the weights' format
 };
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // What a row's parameter takes once more in a reference; 0 where it has none.
 uint64_t state_reference(const struct state *s, const struct state_row *r, bool block);
 #endif

@@ -142,7 +142,7 @@ static int step_load(struct player *p, const struct state *s)
     return rc == VRAM_OK && second ? player_free(p, SLOT_X, &step_loading, second, -1) : rc;
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // The reference is loaded after the policy, an average copied from the model.
 static int step_reference(struct player *p, const struct state *s, const struct state_row *r,
                           int32_t layer)
@@ -164,7 +164,7 @@ int state_build(struct player *p, const struct state *s)
     int rc = step_load(p, s);
     if (rc == VRAM_OK && s->dequantized_bytes)
         rc = player_forever(p, &buffer, s->dequantized_bytes, -1);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (rc == VRAM_OK && s->reference_bytes)
         rc = step_rows(p, s, step_reference);
 #endif

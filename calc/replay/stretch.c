@@ -1,5 +1,5 @@
 // Owns stretches: which allocations of a segment may be passed over, and what they need.
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 
 #include "calc/replay/stretch.h"
 

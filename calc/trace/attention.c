@@ -27,7 +27,7 @@ static struct random_state attention_state(struct graph *g, bool flash)
     return s;
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 void attention_random(struct graph *g, uint32_t random[2])
 {
     struct random_state s = attention_state(g, true);
@@ -53,7 +53,7 @@ static void attention_save(struct graph *g, struct value *out, const struct valu
 
 static uint64_t attention_head(const struct graph *g)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (model_layer_is_global(g->m, graph_layer(g)))
         return g->m->c.global_head_dim;
 #endif

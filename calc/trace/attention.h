@@ -7,7 +7,7 @@
 
 // Of a NODE_SDPA's extra, beside the kernel: its result is contiguous by head.
 enum { ATTENTION_HEADS_FIRST = 16 };
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // Seeds and offsets of flash attention's random numbers, each TAPE_NONE where a version keeps none.
 void attention_random(struct graph *g, uint32_t random[2]);
 #endif

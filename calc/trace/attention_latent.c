@@ -66,7 +66,7 @@ static struct value latent_attend(struct graph *g, struct value query, struct va
     struct value cast[3];
     for (unsigned i = 3; i-- > 0;)
         cast[i] = graph_input_cast(g, in[i], roles[i], PART_INPUT_CAST);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     struct value y = layer_attention_by_head(g, cast[0], cast[1], cast[2]);
 #else
     struct value y = layer_attention(g, cast[0], cast[1], cast[2]);
@@ -87,7 +87,7 @@ struct value layer_attention_latent(struct graph *g, struct value x)
         layer_rotary_complex(g, &q_part[1], &kv_part[1]);
     else
         layer_rotary_latent(g, &q_part[1], &kv_part[1]);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     cache_keep(g, &core, &kv_part[1]);
 #endif
     struct value query = latent_join(g, q_part[0], q_part[1]);

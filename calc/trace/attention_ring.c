@@ -11,7 +11,7 @@
 #include "calc/trace/attention.h"
 #include "calc/trace/layers.h"
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 bool attention_is_ring(const struct graph *g)
 {
     return g->m->c.context_parallel > 1 && graph_has(g, TRAIT_INNER_MODEL);

@@ -5,7 +5,7 @@
 
 #include "calc/trace/graph.h"
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // Whether attention runs so here. torchtitan's does in compiled blocks (block_compiled.c).
 bool attention_is_ring(const struct graph *g);
 // scaled_dot_product_attention of this GPU's queries with the keys and values of all.

@@ -138,7 +138,7 @@ static void backward_step(struct graph *g, int32_t i, int32_t *ready)
     uint32_t results[GRAPH_EDGES] = {TAPE_NONE};
     g->t->unit = g->nodes[i].unit;
     g->t->sub = g->nodes[i].sub;
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (g->nodes[i].turn != g->t->turn)
         tape_turn(g->t, g->nodes[i].turn);
 #endif

@@ -13,7 +13,7 @@
 #include "calc/trace/layers_lora.h"
 #include "calc/trace/linear.h"
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // The embedding has a norm. Mask and ALiBi's biases, a row of each sequence and head, are arguments
 // of every layer.
 struct value bloom_embedding(struct graph *g, uint32_t ids, struct value local[3])

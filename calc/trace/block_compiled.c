@@ -181,7 +181,7 @@ enum compiled { PLAIN, CHOSEN, FULL, AROUND, COMPILED_KINDS };
 #define GRAPH(name, ...) static const uint8_t name[] = {__VA_ARGS__, END};
 #include "calc/trace/block_adapted.def"
 // The page's build has no room for the others (model_compiles_blocks).
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 #define GRAPH(name, ...) static const uint8_t name[] = {__VA_ARGS__, END};
 #include "calc/trace/block_headed.def"
 #endif
@@ -204,7 +204,7 @@ static const struct compiled_graphs {
     [ADAPTED] = {[PLAIN] = {adapted_plain_forward, NULL, adapted_plain_backward},
                  [FULL] = {adapted_plain_forward, NULL, adapted_plain_backward},  // of evaluation
                  [AROUND] = {adapted_plain_forward, adapted_plain_forward, adapted_plain_backward}},
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     [HEADED] = GRAPHS(headed, headed),
 #endif
 };
@@ -404,7 +404,7 @@ static void run_begin_backward(struct run *r, struct node *n, const uint8_t *aga
 void node_compiled_block(struct graph *g, const struct node *n, uint32_t results[])
 {
     struct run r;
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (compile_is_cut(g->m)) {
         node_traced_block(g, n, results);
         return;

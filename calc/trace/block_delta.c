@@ -3,7 +3,7 @@
 // 5.23 src/transformers/models/{qwen3_5,qwen3_next}/modeling_*.py (GatedDeltaNet.forward,
 // causal_conv1d_fn, RMSNormGated, Attention.forward); traces qwen3_5_* and qwen3_next_* of
 // tests/calc/truth/frameworks.
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 
 #include "calc/trace/block_delta.h"
 

@@ -12,7 +12,7 @@
 
 static bool encoder_is_counted(const struct graph *g)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     return g->m->c.family == FAMILY_ROBERTA;
 #else
     (void)g;

@@ -3,7 +3,7 @@
 // functions has a name of its own and stays to their end. SRC: transformers 5.23
 // models/gemma3n/modeling_gemma3n.py (Gemma3nTextModel, Gemma3nTextDecoderLayer, Gemma3nTextAltUp,
 // Gemma3nTextLaurelBlock, Gemma3nTextMLP).
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 
 #include "calc/trace/block_gemma3n.h"
 

@@ -2,7 +2,7 @@
 // window whose heads are wider and whose values may be their keys. SRC: transformers 5.23
 // src/transformers/models/gemma4/modeling_gemma4.py (Gemma4TextAttention.forward,
 // apply_rotary_pos_emb).
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 
 #include "calc/trace/block_gemma4.h"
 

@@ -5,7 +5,7 @@
 
 #include "calc/trace/graph.h"
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 
 // Queries, keys and values of a layer, normalized and turned. repeats: keys and values get one copy
 // for every query head.

@@ -55,7 +55,7 @@ bool heads_have_window(const struct graph *g)
 // One key and value for all queries are repeated as views of themselves.
 bool heads_spread_one(const struct graph *g)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (model_layer_is_global(g->m, graph_layer(g)))
         return model_global_keys(&g->m->c) == 1 && g->m->c.n_head > 1;
 #endif
@@ -65,7 +65,7 @@ bool heads_spread_one(const struct graph *g)
 // The kernel takes grouped keys and values as they are, or gets one of each for every query head.
 bool heads_repeat(const struct graph *g)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     bool wide = model_layer_is_global(g->m, graph_layer(g)) && g->m->c.global_head_dim > 256;
     if (wide)  // no kernel with groups has heads as wide
         return model_global_keys(&g->m->c) != g->m->c.n_head && !heads_spread_one(g);
@@ -172,7 +172,7 @@ static struct heads llama_project_fused(struct graph *g, struct value x)
 
 static struct value llama_queries(struct graph *g, struct value x, struct heads *h)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     h->gate = graph_none();
     if (has(g, HAS_DELTA_RULE))
         return layer_gated_queries(g, x, &h->gate);
@@ -199,7 +199,7 @@ static struct heads llama_project(struct graph *g, struct value x)
     if (has(g, HAS_LATE_NORM)) {
         struct value out[3] = {layer_linear(g, x, P_Q, SHAPE_Q), layer_linear(g, x, P_K, SHAPE_KV),
                                layer_linear(g, x, P_V, SHAPE_KV)};
-#ifndef __wasm__
+#ifndef VRAM_SMALL
         for (unsigned i = 0; i < 3 && g->m->c.family == FAMILY_OLMO_CLIP; i++)
             out[i] = layer_clipped(g, out[i]);
 #endif
@@ -273,7 +273,7 @@ static void llama_rotate(struct graph *g, struct heads *h)
 struct heads heads_make(struct graph *g, struct value x)
 {
     struct heads h;
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (has(g, HAS_GLOBAL_HEADS)) {
         gemma4_heads(g, x, heads_repeat(g), &h.q, &h.k, &h.v);
         return h;

@@ -7,7 +7,7 @@
 
 struct heads {
     struct value q, k, v;
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     struct value gate;  // of attention's result, where the family has one
 #endif
 };

@@ -39,7 +39,7 @@ static struct value llama_norm(struct graph *g, struct value x, uint16_t number)
 // Of every query head as wide as those that x has.
 static shape_id llama_all_heads(struct value x)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (x.shape == SHAPE_G_KV)
         return SHAPE_G_Q;
 #endif
@@ -75,7 +75,7 @@ static struct value llama_operand(struct graph *g, struct value x, unsigned i)
 
 static struct value llama_attend_to(struct graph *g, const struct value cast[3])
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (attention_is_ring(g))
         return layer_attention_ring(g, cast[2], cast[0], cast[1]);
 #endif
@@ -119,7 +119,7 @@ static struct value llama_attend_eager(struct graph *g, const struct heads *h)
 
 static uint16_t llama_output(const struct graph *g)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (model_layer_is_global(g->m, graph_layer(g)))
         return P_GLOBAL_O;
 #endif
@@ -136,7 +136,7 @@ static struct value llama_attention(struct graph *g, struct value x)
     struct heads h = heads_make(g, x);
     cache_keep(g, &h.k, &h.v);
     struct value y = model_has_eager_scores(g->m) ? llama_attend_eager(g, &h) : llama_attend(g, &h);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (has(g, HAS_DELTA_RULE))
         y = layer_opened(g, y, h.gate);
 #endif
@@ -150,7 +150,7 @@ static struct value llama_attention(struct graph *g, struct value x)
     graph_drop(g, h.q);
     graph_drop(g, h.k);
     graph_drop(g, h.v);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (has(g, HAS_DELTA_RULE))
         graph_drop(g, h.gate);
 #endif
@@ -178,7 +178,7 @@ static struct value llama_branch(struct graph *g, struct value x, uint16_t norm,
         graph_drop(g, whole);
     }
     graph_drop(g, normed);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (norm == P_LN2 && has(g, HAS_GLOBAL_HEADS) && g->m->c.n_expert)
         y = gemma4_beside(g, x, y);
 #endif
@@ -267,7 +267,7 @@ static struct value llama_held_norm(struct graph *g, struct value x)
 
 struct value block_llama(struct graph *g, struct value x)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (model_has_streams(g->m))
         return gemma3n_layer(g, x, llama_attention);
 #endif
@@ -284,7 +284,7 @@ struct value block_llama(struct graph *g, struct value x)
     struct value out = layer_add(g, middle, y, ROLE_RESID2);
     graph_drop(g, middle);
     graph_drop(g, y);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (has(g, HAS_GLOBAL_HEADS) && g->m->c.n_expert)
         gemma4_beside_go(g);
     if (has(g, HAS_GLOBAL_HEADS))

@@ -1,6 +1,6 @@
 // Owns what of a layer of Llama 4 is its own: norms without weights behind the rotation, experts
 // that all get all tokens. SRC: transformers src/transformers/models/llama4/modeling_llama4.py.
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 
 #include "calc/trace/block_llama4.h"
 

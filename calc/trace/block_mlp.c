@@ -53,7 +53,7 @@ static struct value mlp_gated_by(struct graph *g, struct value x, uint16_t first
 
 static struct value mlp_gated(struct graph *g, struct value x)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (g->m->c.use_double_wide_mlp && model_layer_shares(g->m, graph_layer(g)))
         return mlp_gated_by(g, x, P_WIDE_GATE, SHAPE_FF2);
 #endif
@@ -88,7 +88,7 @@ static struct value mlp_gated_once(struct graph *g, struct value x)
 
 static bool mlp_is_xielu(const struct graph *g)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     return g->m->c.family == FAMILY_APERTUS;
 #else
     (void)g;
@@ -101,7 +101,7 @@ static struct value mlp_experts(struct graph *g, struct value x)
     block_fn *shared = layout_find(&g->layout, true, P_SHARED_GATE) ? mlp_shared : NULL;
     if (MODEL_IS_WHOLE && has(g, HAS_EVERY_TOKEN) && g->m->c.n_expert)
         return llama4_experts(g, x, shared);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (model_permutes_experts(g->m))
         return layer_experts_permuted(g, x, shared);
     if (g->m->c.family == FAMILY_PHIMOE && model_groups_experts(g->m)) {

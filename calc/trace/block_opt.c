@@ -13,7 +13,7 @@
 #include "calc/trace/layers_lora.h"
 #include "calc/trace/linear.h"
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // Positions are counted along a mask of ones: (cumsum(mask) * mask - 1).long(). They are an
 // argument of every layer, which takes no notice of them.
 static uint32_t opt_positions(struct graph *g, struct value *mask)

@@ -2,7 +2,7 @@
 // CodeGen, MPT. Scores are tensors. SRC: transformers
 // src/transformers/models/{gpt_neo,gptj,codegen,mpt}/modeling_*.py (Model.forward, Block.forward,
 // Attention._attn); traces gpt_neo_*, gptj_*, codegen_* and mpt_* of tests/calc/truth/frameworks.
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 
 #include "calc/trace/block_shares.h"
 

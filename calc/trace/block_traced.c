@@ -5,7 +5,7 @@
 
 #include "calc/trace/block_traced.h"
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 
 #include "calc/trace/attention.h"
 #include "calc/trace/compiled.h"

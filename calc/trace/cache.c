@@ -42,7 +42,7 @@ void cache_open(struct graph *g)
                        (!g->m->c.checkpointing || graph_has(g, TRAIT_CACHE_OF_TUPLES));
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 void cache_open_reference(struct graph *g)
 {
     if (g->training)
@@ -117,7 +117,7 @@ static struct cache_old cache_first(const struct graph *g, bool values)
     bool bytes = cache_dtype(g, g->compute) == DT_BYTE;
     struct cache_old old = {SHAPE_KV, cache_dtype(g, g->compute), values ? PART_VALUES : PART_KEYS,
                             values ? P_V : P_K, true};
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (g->m->features & HAS_LATENT)
         old.shape = values ? SHAPE_KV_ROT : SHAPE_KV_CORE;
 #endif
@@ -150,7 +150,7 @@ static void cache_make(struct graph *g, const struct cache_old *old, shape_id sh
 // Of all positions: latents and a rotated key for all heads, or keys and values of each.
 static shape_id cache_whole(const struct graph *g, bool values)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (g->m->features & HAS_LATENT)
         return values ? SHAPE_CACHE_TURNED : SHAPE_CACHE_CORE;
 #endif

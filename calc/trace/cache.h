@@ -15,7 +15,7 @@ void cache_keep(struct graph *g, struct value *k, struct value *v);
 // A training pass's model returns the cache; whether it does so as copies.
 void cache_open(struct graph *g);
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // The same for a reference: one in eval mode is not checkpointed.
 void cache_open_reference(struct graph *g);
 #endif

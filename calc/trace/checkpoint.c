@@ -77,7 +77,7 @@ static void checkpoint_shares_go(struct graph *g)
     g->shares = graph_none();
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // Keys and values that the second run gives to layers without hold what made them, to the end of
 // the last block. SRC: pytorch torch/utils/checkpoint.py, _recomputation_hook (pack_hook); trace
 // gemma4_e4b_ckpt.
@@ -138,7 +138,7 @@ static void checkpoint_again(struct graph *g, int32_t number)
         return;
     graph_drop(g, out);
     checkpoint_shares_go(g);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     checkpoint_hold_given(g, base);
 #endif
     checkpoint_fill(g, f, base);
@@ -176,12 +176,12 @@ static void checkpoint_release(struct graph *g, int32_t frame)
         tape_unref(g->t, *mask);
         *mask = TAPE_NONE;
     }
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (frame + 1 == (int32_t)g->m->c.sliding_window_pattern &&
         g->m->c.checkpointing == CHECKPOINTING_BLOCK)
         layer_rope_close_global(g);  // an argument of the first layer without a window
 #endif
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (frame == 0 && g->m->c.num_kv_shared_layers)
         graph_let_go(g);
 #endif

@@ -46,7 +46,7 @@ static bool forward_checkpoints(const struct graph *g)
 
 static block_fn *forward_body(const struct graph *g, bool checkpoints)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (compile_is_cut(g->m))
         return block_traced;
 #endif
@@ -71,11 +71,11 @@ struct value forward_layers(struct graph *g, struct value x)
     for (uint32_t layer = 0; layer < graph_layers(g) && graph_ok(g); layer++) {
         graph_enter(g, layer);
         x.role = ROLE_RESID2;  // its gradient is called alike in every layer
-#ifndef __wasm__
+#ifndef VRAM_SMALL
         inputs_choose(g);
 #endif
         struct value next = forward_layer(g, x);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
         inputs_left(g);
         if (g->traced)
             inductor_layer_ends(g->inductor, layer, next.storage);
@@ -104,7 +104,7 @@ static struct value forward_embed_gpt(struct graph *g, uint32_t ids, struct valu
 // The page has no room for the other order, of transformers before 5.0.
 static bool forward_scales_first(const struct graph *g)
 {
-#ifdef __wasm__
+#ifdef VRAM_SMALL
     (void)g;
     return true;
 #else
@@ -149,7 +149,7 @@ static struct value forward_embed_rotary(struct graph *g, uint32_t ids, struct v
     bool scales = g->m->features & HAS_EMBEDDING_SCALE, first = forward_scales_first(g);
     if (scales && first)
         x = forward_scaled(g, x);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (g->m->c.hidden_size_per_layer_input)
         forward_needs_gradient(g, &x);
     inputs_open(g, ids, x);
@@ -159,7 +159,7 @@ static struct value forward_embed_rotary(struct graph *g, uint32_t ids, struct v
             TRAIT_INNER_MODEL)) {  // inputs_embeds and position_ids, until the inner model returns
         local[1] = graph_copy(g, x);
         local[0] = graph_make(g, OP_ARANGE, ROLE_POSITIONS, PART_SELF, DT_I64, SHAPE_T);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
         if ((g->m->features & HAS_GLOBAL_HEADS) && g->m->c.checkpointing)
             g->positions = graph_copy(g, local[0]);
 #endif
@@ -170,7 +170,7 @@ static struct value forward_embed_rotary(struct graph *g, uint32_t ids, struct v
         attention_masks_open(g);
     if (model_makes_mask(g->m))
         attention_mask_open(g);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (model_has_streams(g->m))
         x = gemma3n_open(g, x);
 #endif
@@ -181,7 +181,7 @@ static struct value forward_embed_rotary(struct graph *g, uint32_t ids, struct v
 // Uses x up.
 struct value forward_last_norm(struct graph *g, struct value x)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (model_has_streams(g->m))
         x = gemma3n_join(g, x);
 #endif
@@ -215,7 +215,7 @@ struct value forward_head(struct graph *g, struct value x, uint32_t targets, str
                           struct value *normed, struct value *logits)
 {
     bool encoder = g->m->features & HAS_ENCODER;
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (compile_is_cut(g->m))
         *normed = traced_last_norm(g, x);
     else
@@ -226,7 +226,7 @@ struct value forward_head(struct graph *g, struct value x, uint32_t targets, str
         local[k] = graph_none();
     }
     forward_shares_go(g);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     gemma3n_return(g);
 #endif
     bool unused =
@@ -273,7 +273,7 @@ struct value forward_hidden(struct graph *g, uint32_t ids)
     for (unsigned k = 0; k < 3; k++)
         graph_drop(g, local[k]);
     forward_shares_go(g);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     gemma3n_return(g);
 #endif
     layer_rope_close(g);

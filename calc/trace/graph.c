@@ -24,7 +24,7 @@ void graph_free(struct graph *g)
     mem_free(g->mem, g->frames, g->frame_cap * sizeof *g->frames);
     mem_free(g->mem, g->outliving, g->outliving_cap * sizeof *g->outliving);
     mem_free(g->mem, g->kept, g->kept_cap * sizeof *g->kept);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     mem_free(g->mem, g->blocks, g->block_cap * sizeof *g->blocks);
 #endif
     if (MODEL_IS_WHOLE)
@@ -48,7 +48,7 @@ bool graph_grow(struct graph *g, void *ptr_to_ptr, size_t *cap, size_t need, siz
 static void graph_reset_ahead(struct graph *g)
 {
     g->ahead = g->open = g->behind = g->root = g->reduced = g->bucket = TAPE_NONE;
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     g->sent = graph_none();
     g->next = g->next_experts = g->own_experts = g->behind_experts = g->open_experts = TAPE_NONE;
 #endif
@@ -82,7 +82,7 @@ void graph_reset(struct graph *g, const struct model *m, struct tape *t, struct 
     g->recompute = false;
     g->cos = g->sin = graph_none();
     g->shares = graph_none();
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     g->layer_inputs = g->layer_input = g->stream_raw = graph_none();
     for (unsigned i = 0; i < MODEL_STREAMS; i++)
         g->streams[i] = g->beside[i] = graph_none();
@@ -97,7 +97,7 @@ void graph_reset(struct graph *g, const struct model *m, struct tape *t, struct 
     g->gathered = scheme_divides_weights(&m->c);
     g->keeps_whole = g->gathered && m->c.parallel > PARALLEL_ZERO3 &&
                      m->c.gradient_accumulation_steps > 1 && model_has_trait(m, TRAIT_NO_SYNC);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (m->c.parallel == PARALLEL_FSDP && model_has_trait(m, TRAIT_FULLY_SHARD_SYNCS))
         g->keeps_whole = false;
 #endif
@@ -206,7 +206,7 @@ static bool graph_is_chosen(struct graph *g, enum op op, uint8_t role, uint8_t p
         return false;
     if (op == OP_MM)
         return !(MODEL_IS_WHOLE && role == ROLE_ROUTER) && g->products++ % 2 == 0;
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (op == OP_REDUCE_SCATTER)
         return true;
     if (op == OP_ALL_TO_ALL)
@@ -272,7 +272,7 @@ static shape_id graph_partial(shape_id from, shape_id to)
         [SHAPE_B_FF] = SHAPE_PARTIAL_FF, [SHAPE_B_V] = SHAPE_PARTIAL_V,
         [SHAPE_Q_A] = SHAPE_PARTIAL_Q_A, [SHAPE_KV_A] = SHAPE_PARTIAL_KV_A,
     };
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (to == SHAPE_G_HEAD)
         return from == SHAPE_G_Q ? SHAPE_PARTIAL_G_Q : SHAPE_PARTIAL_G_KV;
     if (to == SHAPE_DELTA_HEAD)

@@ -47,7 +47,7 @@ _Static_assert((int)TAPE_STORAGES == 1 << 22 && (int)GRAPH_OUTPUTS <= 1 << 2 &&
                "a value's parts hold what they number");
 
 // Parts of a byte and of two, but in the page's module, which has no room for taking them apart.
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 #define GRAPH_NIBBLE : 4
 #define GRAPH_EXTRA : 12
 #else
@@ -214,7 +214,7 @@ struct graph {
     int32_t compiled_first, compiled_stride,
         compiled_end;       // nodes of a compiled pass, pass_compile.c
     struct value cos, sin;  // of rotary positions, while a forward pass runs
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     struct value global_cos, global_sin;  // of layers with wider heads
     struct value positions;               // an argument of their checkpointed blocks
     struct inductor *inductor;            // a compiled model's graphs, pass_compile_whole.c
@@ -264,7 +264,7 @@ static inline bool graph_has(const struct graph *g, enum model_trait trait)
 // What runs is what torch.compile traces.
 static inline bool graph_is_traced(const struct graph *g)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     return g->traced;
 #else
     (void)g;

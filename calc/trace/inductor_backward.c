@@ -5,7 +5,7 @@
 
 #include "calc/trace/inductor.h"
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 
 #include "calc/trace/attention.h"
 #include "calc/trace/nodes_llama.h"

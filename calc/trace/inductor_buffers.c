@@ -5,7 +5,7 @@
 
 #include "calc/trace/inductor.h"
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 
 #include "calc/model/shape.h"
 
@@ -165,7 +165,6 @@ static void plan_kernel(struct plan *p, uint32_t k)
 {
     struct inductor *d = p->d;
     const struct inductor_kernel *kernel = &d->kernels[k];
-    bool placed = false;
     for (uint32_t u = kernel->begin; u < kernel->end; u++) {
         uint32_t b = inductor_used(d->uses[u]);
         if (!(d->uses[u] & INDUCTOR_MADE) || d->buffers[b].op == OP_NEW_EMPTY ||
@@ -173,7 +172,6 @@ static void plan_kernel(struct plan *p, uint32_t k)
             continue;
         // of a gradient's kernel, whose results share what they read, one
         uint32_t other = plan_in_place(p, k, u);
-        placed |= other > 0;
         d->buffers[b].place = other ? other : plan_from_pool(p, b, k);
         d->buffers[d->buffers[b].place].taken = true;
     }

@@ -4,7 +4,7 @@
 
 #include "calc/trace/inductor.h"
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 
 static bool grow(struct inductor *d, void *ptr, size_t *cap, size_t need, size_t size)
 {

@@ -3,7 +3,7 @@
 
 #include "calc/trace/inductor.h"
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 
 static uint32_t gradient_new(struct inductor *d, int32_t node, uint8_t dtype, shape_id shape,
                              uint8_t role)

@@ -4,7 +4,7 @@
 
 #include "calc/trace/inductor.h"
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 
 #include "calc/model/shape.h"
 #include "calc/trace/block.h"

@@ -5,7 +5,7 @@
 
 #include "calc/trace/inductor.h"
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 
 enum { LEAST_NUMBERS = 5 << 20, LEAST_ROWS = 4096, MOST_COLUMNS = 16384 };
 

@@ -9,7 +9,7 @@
 
 #include "calc/trace/inductor.h"
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 
 bool inductor_checkpoints(const struct inductor *d, uint32_t layer)
 {

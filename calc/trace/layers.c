@@ -68,7 +68,7 @@ static struct value norm_of(struct graph *g, struct value in, struct value w, st
     return out;
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // F.layer_norm(x.float(), None, None).to(x.dtype). SRC: transformers models/olmo/modeling_olmo.py,
 // OlmoLayerNorm.forward.
 static struct value norm_bare(struct graph *g, struct value x, uint16_t weight)
@@ -108,7 +108,7 @@ static struct value norm_moved(struct graph *g, struct value x, bool global, uin
 
 struct value layer_norm(struct graph *g, struct value x, bool global, uint16_t weight)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (model_norms_bare(g->m))
         return norm_bare(g, x, weight);
     if (g->m->c.family == FAMILY_NEMOTRON)

@@ -2,7 +2,7 @@
 // fla nor causal_conv1d is installed. SRC: transformers 5.23
 // src/transformers/models/qwen3_5/modeling_qwen3_5.py (torch_chunk_gated_delta_rule, l2norm);
 // traces qwen3_5_* of tests/calc/truth/frameworks.
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 
 #include "calc/trace/layers_delta.h"
 

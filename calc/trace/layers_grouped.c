@@ -12,7 +12,7 @@
 #include "calc/trace/linear.h"
 
 // Gemma 4's experts take parts of it, which the page does not have.
-#ifdef __wasm__
+#ifdef VRAM_SMALL
 #define GROUPED_APART static
 #else
 #define GROUPED_APART
@@ -141,7 +141,7 @@ static struct routing route_wide_shares(struct graph *g, struct value x)
 // models/minimax_m2/modeling_minimax_m2.py, MiniMaxM2TopKRouter.forward.
 static bool route_is_bare(const struct graph *g)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     return g->m->c.family == FAMILY_MINIMAX_M2;
 #else
     (void)g;
@@ -353,7 +353,7 @@ static struct value grouped_weighed(struct graph *g, struct value x, struct valu
     return out;
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // Everything in float32, out of a weight that is. SRC: transformers
 // models/{ernie4_5_moe,hunyuan_v1_moe}/modeling_*.py (Ernie4_5_MoeTopKRouter, HunYuanMoEV1Gate).
 static struct routing route_in_float(struct graph *g, struct value x)
@@ -395,7 +395,7 @@ static struct routing route_in_float(struct graph *g, struct value x)
 static struct routing route(struct graph *g, struct value x)
 {
     uint64_t has = g->m->features;
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (model_routes_wide(g->m))
         return route_in_float(g, x);
     if (g->m->c.family == FAMILY_PHIMOE) {

@@ -9,7 +9,7 @@
 // or NULL.
 struct value layer_experts_grouped(struct graph *g, struct value x, block_fn *shared);
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // Its parts: the best of all shares, with their numbers; these over their sum (uses best up); rows
 // of x; experts by what a router has chosen.
 struct value layer_route_topk(struct graph *g, struct value x, uint32_t *chosen);

@@ -1,7 +1,7 @@
 // Owns the embedding of tokens that each layer has of its own: made for all layers at once, and
 // what a layer adds of it to the stream. SRC: transformers 5.23 models/gemma4/modeling_gemma4.py
 // (Gemma4TextModel.get_per_layer_inputs, project_per_layer_inputs, Gemma4TextDecoderLayer.forward).
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 
 #include "calc/trace/layers_inputs.h"
 

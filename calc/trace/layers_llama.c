@@ -82,7 +82,7 @@ static bool norm_casts_late(const struct graph *g)
            (!olmo || graph_has(g, TRAIT_LATE_CAST));
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // x * pow(x.pow(2).mean(-1) + eps, -0.5); the mean stays a variable to the end.
 static struct value norm_powered(struct graph *g, struct value x, shape_id stats)
 {
@@ -130,7 +130,7 @@ struct value layer_powered_norm(struct graph *g, struct value x, struct value w,
 struct value layer_rms_norm(struct graph *g, struct value x, bool global, uint16_t weight,
                             shape_id stats)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (g->m->features & HAS_GLOBAL_HEADS)
         return layer_powered_norm(g, x, graph_param(g, global, weight), stats);
 #endif
@@ -158,7 +158,7 @@ struct value layer_rms_norm(struct graph *g, struct value x, bool global, uint16
     return out;
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // x.float() * rsqrt(mean of squares) as it was. SRC: transformers
 // models/llama4/modeling_llama4.py, Llama4TextL2Norm.
 struct value layer_l2_norm(struct graph *g, struct value x, shape_id stats)
@@ -246,7 +246,7 @@ struct value layer_activation(struct graph *g, struct value x, bool gelu)
                        PART_OUTPUT, x.shape, SAVES_INPUT);
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // x.clamp_(...), for whose gradient a copy of x as it was is kept. Uses x up. SRC: transformers
 // models/olmo/modeling_olmo.py, OlmoAttention.forward; pytorch tools/autograd/derivatives.yaml.
 struct value layer_clipped(struct graph *g, struct value x)

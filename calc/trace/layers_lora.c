@@ -86,7 +86,7 @@ static struct value lora_over_bits(struct graph *g, struct value x, struct value
 
 static bool lora_is_over_bits(const struct graph *g, bool global, uint16_t weight)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (global)
         return quantized_is_outside(g, weight);
 #endif

@@ -10,7 +10,7 @@
 #include "calc/trace/quantized.h"
 
 // They stay out of the page's build, which has no room for them (model_fuses_adapters).
-#ifdef __wasm__
+#ifdef VRAM_SMALL
 bool lora_fused_has(const struct graph *g, uint16_t weight)
 {
     (void)g;

@@ -3,7 +3,7 @@
 // src/transformers/models/phimoe/modeling_phimoe.py (PhimoeSparseMoeBlock.forward,
 // PhimoeTopKRouter.forward, sparsemixer, PhimoeMultiplier); traces phimoe_* of
 // tests/calc/truth/frameworks.
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 
 #include "calc/trace/layers_mixer.h"
 

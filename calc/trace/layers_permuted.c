@@ -4,7 +4,7 @@
 // torchtitan/models/moe/moe.py (TokenChoiceTopKRouter, TokenReorderer, MoE.forward), moe/utils.py
 // (_permute, _unpermute), distributed/expert_parallel.py (ExpertParallel); traces titan_moe_*,
 // titan_llama4_* of tests/calc/truth/frameworks.
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 
 #include "calc/trace/layers_permuted.h"
 

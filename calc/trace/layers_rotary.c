@@ -180,7 +180,7 @@ void layer_rotary_latent(struct graph *g, struct value *q, struct value *k)
     *k = k_new;
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // A part turned, by angles that are spread over neighbours for each, and the rest: what cat joins.
 // The caller holds both.
 static void rotary_apart(struct graph *g, struct value *x, struct value held[2])
@@ -290,7 +290,7 @@ static void rope_complex(struct graph *g)
     tape_unref(g->t, angles);
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // Angles for time, height and width of each sequence, of which each takes its numbers. SRC:
 // transformers models/qwen3_5/modeling_qwen3_5.py, Qwen3_5TextRotaryEmbedding.forward.
 static void rope_each(struct graph *g)
@@ -323,7 +323,7 @@ static void rope_transformers(struct graph *g)
     graph_drop(g, sin);
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // Angles of the wider heads.
 static void rope_global(struct graph *g)
 {
@@ -358,7 +358,7 @@ void layer_rope_open(struct graph *g)
             (struct value){TAPE_NONE, GRAPH_NO_NODE, 0, g->residual, SHAPE_ROPE, ROLE_ROTARY};
         return;
     }
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if ((g->m->features & HAS_DELTA_RULE) && !model_joins_delta(g->m)) {
         rope_each(g);
         return;
@@ -370,7 +370,7 @@ void layer_rope_open(struct graph *g)
     }
     if (graph_has(g, TRAIT_INNER_MODEL)) {
         rope_transformers(g);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
         if (g->m->features & HAS_GLOBAL_HEADS)
             rope_global(g);
 #endif
@@ -386,7 +386,7 @@ void layer_rope_open(struct graph *g)
 
 void layer_rope_close(struct graph *g)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     layer_rope_close_global(g);
     graph_drop(g, g->positions);
     g->positions = graph_none();

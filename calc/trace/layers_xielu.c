@@ -2,7 +2,7 @@
 // two trained numbers a layer. SRC: transformers src/transformers/activations.py,
 // XIELUActivation._xielu_python; pytorch tools/autograd/derivatives.yaml (minimum, where, expm1);
 // traces apertus_* of tests/calc/truth/frameworks.
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 
 #include "calc/trace/layers_xielu.h"
 

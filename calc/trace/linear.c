@@ -126,7 +126,7 @@ struct value layer_transform(struct graph *g, struct value x)
     return lora_is_adapted(g, true, P_TRANSFORM) ? lora_add(g, x, out, true, P_TRANSFORM) : out;
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 struct value layer_project(struct graph *g, struct value x, uint16_t weight, shape_id shape)
 {
     struct value out = quantized_is_outside(g, weight) ? quantized_linear(g, x, true, weight, shape)
@@ -153,7 +153,7 @@ static struct value layer_head_product(struct graph *g, struct value x)
     return out;
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 struct value layer_score(struct graph *g, struct value x)
 {
     return layer_affine(g, x, true, P_HEAD, SHAPE_TOKENS);

@@ -8,7 +8,7 @@
 // Parameters go by their numbers in layout.h; a bias that the model does not have is left out.
 struct value layer_linear(struct graph *g, struct value x, uint16_t weight, shape_id out_shape);
 struct value layer_head(struct graph *g, struct value x);  // lm_head, tied or not
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // project_in and project_out, of a narrow embedding.
 struct value layer_project(struct graph *g, struct value x, uint16_t weight, shape_id shape);
 #endif
@@ -16,7 +16,7 @@ struct value layer_transform(struct graph *g,
                              struct value x);       // the first layer of an encoder's head
 uint16_t layer_head_weight(const struct graph *g);  // its parameter
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // The head of one output that a reward model has.
 struct value layer_score(struct graph *g, struct value x);
 #endif

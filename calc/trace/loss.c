@@ -55,7 +55,7 @@ struct value loss_forward(struct graph *g, struct value *normed, uint32_t target
     struct value x = *normed;
     if (graph_is_nanotron(g))
         return loss_nanotron(g, x, targets);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (preference_scores(&g->m->c))
         return loss_reward(g, x);
 #endif

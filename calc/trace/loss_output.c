@@ -74,7 +74,7 @@ static uint32_t output_chunk(struct graph *g)
                          SHAPE_CHUNK_V);
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // Autocast keeps no copy of a frozen weight: each chunk has one of its own until it has gone back.
 // SRC: pytorch aten/src/ATen/autocast_mode.cpp, cached_cast (requires_grad).
 static void output_casts(struct graph *g, struct value logits)
@@ -96,7 +96,7 @@ static void output_casts(struct graph *g, struct value logits)
 static struct value output_cut(struct graph *g, struct value *normed, struct value *rows)
 {
     *rows = layer_head(g, *normed);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     output_casts(g, *rows);
 #endif
     if (MODEL_IS_WHOLE)  // FSDP2's ends

@@ -6,7 +6,7 @@
 
 #include "calc/trace/loss_preference.h"
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 #include "calc/model/preference.h"
 #include "calc/trace/layers.h"
 #include "calc/trace/linear.h"

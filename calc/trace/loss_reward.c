@@ -4,7 +4,7 @@
 
 #include "calc/trace/loss_reward.h"
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 #include "calc/trace/linear.h"
 
 // logits[torch.arange(batch), last token]

@@ -84,7 +84,7 @@ static struct value loss_shifted(struct graph *g, struct value logits)
     return loss;
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // What follows the head is compiled: the logits are read as they are. Capped ones are a result of
 // the graph beside them. SRC: traces *_trainer_fsdp2_compiled of tests/calc/truth/frameworks.
 static struct value loss_traced(struct graph *g, struct value *logits)
@@ -112,7 +112,7 @@ struct value loss_transformers(struct graph *g, struct value x, uint32_t targets
 {
     (void)targets;  // shifted copies of them are what is saved
     *logits = loss_logits(g, x);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (compile_is_cut(g->m))
         return loss_traced(g, logits);
 #endif

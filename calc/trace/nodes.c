@@ -229,7 +229,7 @@ static void node_dropout(struct graph *g, const struct node *n, uint32_t results
 static void sdpa_wide(struct graph *g, const struct node *n, uint32_t wide[2])
 {
     bool keys = n->edges[1].shape == SHAPE_KV;
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     keys = keys || n->edges[1].shape == SHAPE_G_KV;
 #endif
     bool grouped = keys && g->m->c.n_kv_head != g->m->c.n_head;
@@ -331,7 +331,7 @@ static void node_embedding(struct graph *g, const struct node *n, uint32_t resul
     uint32_t masked = nanotron   ? nanotron_embedding_gradient(g, n)
                       : gathered ? sequence_whole(g, n->role, n->dtype)
                                  : TAPE_NONE;
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     masked = traced_words(g, n, masked);
 #endif
     node_weight(g, n, 0, OP_EMBEDDING_BACKWARD, false, results);
@@ -443,7 +443,7 @@ static node_fn *const node_table[NODE_COUNT] = {
     [NODE_FUSED_LOSS] = node_fused_loss,
     [NODE_INPLACE] = node_inplace,
     [NODE_CCE] = node_cut_loss,
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     [NODE_EXP] = node_exp,
     [NODE_RING] = node_sdpa_ring,
     [NODE_CUMSUM] = node_cumsum,

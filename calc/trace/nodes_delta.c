@@ -1,6 +1,6 @@
 // Owns what the autograd nodes of a gated delta rule allocate when they run backward.
 // SRC: pytorch tools/autograd/derivatives.yaml, torch/csrc/autograd/FunctionsManual.cpp.
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 
 #include "calc/trace/layers_delta.h"
 

@@ -16,7 +16,7 @@ static bool wanted(const struct node *n)
 // Tiles of float32 for dq, by the width of the heads.
 shape_id node_sdpa_tiles(const struct node *n)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (n->shape == SHAPE_G_Q)
         return n->dtype == DT_F32 ? SHAPE_G_TILES : SHAPE_G_LOW_TILES;
 #endif
@@ -133,7 +133,7 @@ void node_index_add(struct graph *g, const struct node *n, uint32_t results[])
     }
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 void node_relu(struct graph *g, const struct node *n, uint32_t results[])
 {
     if (wanted(n))

@@ -2,7 +2,7 @@
 // roots, deviations, and sums that are written into parts of a tensor. SRC: pytorch
 // torch/csrc/autograd/functions/tensor.cpp (CopySlices::apply), FunctionsManual.cpp (div_tensor_*,
 // std_backward); trace gemma3n_bf16.
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 
 #include "calc/trace/nodes_streams.h"
 

@@ -200,7 +200,7 @@ void node_gather(struct graph *g, const struct node *n, uint32_t results[])
     g->open_sub = n->sub;
     if (parallel_prefetch(g) == PREFETCH_FIRST)
         parallel_gather_next(g);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     experts_prefetch_behind(g);
 #endif
     parallel_pass(g, n, results);
@@ -211,7 +211,7 @@ static uint16_t parallel_whole_slot(const struct graph *g, shape_id shape)
 {
     struct node n = {
         .unit = g->t->unit, .sub = g->t->sub, .param = g->t->unit < 0 ? P_ROOT_FLAT : P_LAYER_FLAT};
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (shape == SHAPE_ROOT_LAST)
         n.param = P_TAIL_FLAT;
 #else
@@ -289,7 +289,7 @@ static void parallel_reduce_late(struct graph *g, uint32_t *weights, unsigned co
     parallel_drop_whole(g, gather_sum_format(g), shape);
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 void parallel_reduce_some(struct graph *g, uint32_t *weights, const uint16_t *numbers,
                           unsigned count, shape_id shape)
 {

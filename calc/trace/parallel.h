@@ -40,7 +40,7 @@ struct value parallel_embedded(struct graph *g, struct value x);
 struct value parallel_head_enter(struct graph *g, struct value x);
 struct value parallel_head_leave(struct graph *g, struct value logits);
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // Experts that GPUs share: their part of a block, with their weights gathered; x stays the
 // caller's.
 struct value parallel_experts(struct graph *g, struct value x, block_fn *body);
@@ -55,7 +55,7 @@ static inline struct unit *parallel_unit(struct graph *g)
 uint32_t parallel_take_forward(struct graph *g, shape_id shape);
 void parallel_gather_ahead(struct graph *g, uint32_t layer);
 void parallel_gather_end(struct graph *g, const struct node *n);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // A unit that is some of a layer's weights has run backward.
 void parallel_reduce_some(struct graph *g, uint32_t *weights, const uint16_t *numbers,
                           unsigned count, shape_id shape);

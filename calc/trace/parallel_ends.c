@@ -53,7 +53,7 @@ struct value parallel_embedded(struct graph *g, struct value x)
     return ends_view(g, x, NODE_GATHER, END_FIRST);
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // Under PEFT accelerate finds no last norm: the head is a unit alone, which is not called where TRL
 // multiplies tiles with its weight. The loss gathers that itself, and the last layer's stay. SRC:
 // accelerate utils/fsdp_utils.py, _find_final_norm; trl trainer/utils.py, add_fused_lm_head
@@ -67,7 +67,7 @@ static bool ends_whole_tensor(const struct graph *g)
 
 static uint32_t ends_take_last(struct graph *g)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (ends_whole_tensor(g))
         return tape_alloc(g->t, OP_ALL_GATHER, NAME(PARALLEL, GATHERED), VRAM_CAT_CAST, g->compute,
                           SHAPE_W_WTE);

@@ -5,7 +5,7 @@
 // torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py (unshard and wait_for_unshard, of one
 // GPU apart), _fsdp_state.py, _pre_forward (cast_forward_inputs); traces titan_moe_ep*,
 // titan_llama4_ep* of tests/calc/truth/frameworks.
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 
 #include "calc/model/experts.h"
 #include "calc/model/precision.h"

@@ -8,7 +8,7 @@
 // _fsdp_param_group.py, wait_for_unshard.
 uint32_t parallel_take_forward(struct graph *g, shape_id shape)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     uint32_t gathered = experts_taken(&g->next);
     if (gathered == TAPE_NONE)
         gathered = gather_weights(g, shape);
@@ -41,7 +41,7 @@ void parallel_open(struct graph *g)
 {
     if (g->gathered)
         g->root = parallel_take_forward(g, parallel_apart(g) ? SHAPE_ROOT_FIRST : SHAPE_ROOT);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     experts_prefetch_first(g);
 #endif
 }
@@ -72,12 +72,12 @@ static struct value parallel_view(struct graph *g, struct value x, enum node_kin
 
 static struct value parallel_enter(struct graph *g, struct value x)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     parallel_angles(g);
 #endif
     g->open = parallel_take_forward(g, SHAPE_LAYER);
     struct value view = parallel_view(g, x, NODE_RESHARD);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     parallel_angles_keep(g, view);
     experts_prefetch(g);
 #endif

@@ -36,7 +36,7 @@ struct tape_stack pass_stack(const struct model *m)
         differ = 1;
     while (period % kinds != 0)
         period += every;
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (m->c.num_kv_shared_layers)  // layers hold what others have made
         return (struct tape_stack){(uint32_t)m->c.n_layer, 0, 1};
 #endif
@@ -55,7 +55,7 @@ static struct value pass_forward(struct graph *g, uint32_t ids, uint32_t targets
                                        : compile_forward(g, ids, targets, logits);
     bool inside = graph_has(g, TRAIT_INNER_MODEL);  // the model's forward function makes the loss
     struct value embedded = forward_embed(g, ids, local);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     traced_open(g);
 #endif
     struct value x = forward_layers(g, parallel_embedded(g, embedded));
@@ -76,14 +76,14 @@ static struct value pass_forward(struct graph *g, uint32_t ids, uint32_t targets
 static struct value pass_losses(struct graph *g, uint32_t ids, uint32_t targets,
                                 struct value *logits)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (preference_is(&g->m->c))
         return pass_preference(g, ids, targets, pass_forward);
 #endif
     return pass_forward(g, ids, targets, logits);
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 shape_id pass_rows(const struct model *m)
 {
     bool cut = m->c.context_parallel > 1 && model_has_trait(m, TRAIT_INNER_MODEL);
@@ -93,7 +93,7 @@ shape_id pass_rows(const struct model *m)
 
 static shape_id pass_shape(const struct graph *g, bool targets)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     return targets ? pass_rows(g->m) : SHAPE_TOKENS;
 #else
     (void)g;
@@ -314,7 +314,7 @@ void pass_write(struct graph *g, const struct pass *p, graph_saved_fn *saved, vo
         pass_evaluate_between(g);
     else
         pass_evaluate(g, p);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     traced_close(g);
 #endif
     if (!graph_ok(g))

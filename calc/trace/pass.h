@@ -17,7 +17,7 @@ struct pass {
 // (may be NULL).
 void pass_write(struct graph *g, const struct pass *p, graph_saved_fn *saved, void *ctx);
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // What a batch's targets stand for. Of a batch that is divided everything stays whole beside the
 // parts: token ids, labels, the same shifted, positions, a mask. SRC: pytorch
 // torch/distributed/tensor/experimental/_context_parallel/_attention.py, context_parallel (resize_

@@ -66,7 +66,7 @@ void compile_forget(struct graph *g, int32_t nodes, unsigned which)
         compile_release(g, kept_at(g, nodes, which));
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 uint32_t compile_kept(struct graph *g, int32_t nodes, unsigned which)
 {
     return *kept_at(g, nodes, which);

@@ -3,7 +3,7 @@
 
 #include "calc/trace/pass_compile_whole.h"
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 
 #include "calc/trace/inductor.h"
 #include "calc/trace/pass_compile.h"
@@ -125,7 +125,7 @@ static void head_done(struct graph *g, struct head *head)
 static struct head backward_head(struct graph *g, struct inductor *d)
 {
     bool tied = g->m->c.tie_embeddings, trained = is_trained(g, tied ? P_WTE : P_HEAD);
-    struct head head = {TAPE_NONE};
+    struct head head = {.logits = TAPE_NONE};
     if (is_loss_apart(g))
         tape_ref(g->t, head.held = compile_kept(g, g->compiled_end, LOGITS));
     head.logits = compile_logits_gradient(g, g->compiled_end, !is_loss_apart(g));

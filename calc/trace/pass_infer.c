@@ -29,7 +29,7 @@ static void decode_attention(struct graph *g)
     tape_unref(g->t, wide[1]);
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // All latents become keys and values in each step. SRC: transformers 5.23
 // models/deepseek_v3/modeling_deepseek_v3.py, DeepseekV3Attention.expand_kv.
 static void decode_latent(struct graph *g)
@@ -59,7 +59,7 @@ static void decode_layer(struct graph *g, bool first)
     uint32_t heads = graph_scratch(g, OP_MM, ROLE_Q, PART_OUTPUT, g->compute, SHAPE_LAST_U);
     cache_grow(g, false, first);
     cache_grow(g, true, first);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (g->m->features & HAS_LATENT)
         decode_latent(g);
     else

@@ -4,7 +4,7 @@
 
 #include "calc/trace/pass_preference.h"
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 #include "calc/model/preference.h"
 #include "calc/trace/cache.h"
 

@@ -21,7 +21,7 @@ bool quantized_is_head(const struct graph *g)
     return p && quantization_of(g->m, p, false);
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 bool quantized_is_outside(const struct graph *g, uint16_t weight)
 {
     const struct layout_param *p = layout_find(&g->layout, false, weight);
@@ -41,7 +41,7 @@ bool quantized_copies(const struct graph *g)
 
 shape_id quantized_scales(shape_id weight_shape)
 {
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (weight_shape == SHAPE_W_G_Q || weight_shape == SHAPE_W_G_KV)
         return weight_shape == SHAPE_W_G_Q ? SHAPE_S_G_Q : SHAPE_S_G_KV;
     if (weight_shape == SHAPE_W_LAYER_INPUT || weight_shape == SHAPE_W_LAYER_PROJECT)

@@ -14,7 +14,7 @@ shape_id quantized_scales(shape_id weight_shape);  // shape of one number for 64
 struct value quantized_linear(struct graph *g, struct value x, bool global, uint16_t weight,
                               shape_id out_shape);
 bool quantized_is_head(const struct graph *g);
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 bool quantized_is_outside(const struct graph *g, uint16_t weight);  // of the layers, and no head
 #endif
 // A product without gradients and its result's memory: what there is beside them.

@@ -17,7 +17,7 @@ bool sequence_loss_is_divided(const struct graph *g)
     return g->m->c.tensor_parallel > 1 && framework_goes(&g->m->c, BY_DTENSOR);
 }
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 static uint32_t sequence_reorder(struct graph *g, uint8_t role, uint8_t dtype)
 {
     return graph_scratch(g, OP_CAT, role, PART_COPY, dtype, SHAPE_U_WHOLE);

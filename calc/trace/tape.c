@@ -4,7 +4,7 @@
 
 // What is seldom needed is out of the way of what is called for each instruction, which looks first
 // whether there is room. In the page size counts more.
-#ifdef __wasm__
+#ifdef VRAM_SMALL
 #define TAPE_APART
 #define TAPE_LOOKS false
 #else

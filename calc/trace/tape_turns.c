@@ -1,6 +1,6 @@
 // Owns loops on a tape whose turns are alike: few of them are recorded, and the tape of all is
 // written from that.
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 
 #include "calc/trace/tape.h"
 

@@ -50,7 +50,7 @@ VRAM_API const struct vram_field *vram_field_at(size_t index);       // NULL pas
 VRAM_API const struct vram_field *vram_field_find(const char *key);  // by key or alias, or NULL
 
 // Kinds that the page's module has no room for.
-#ifdef __wasm__
+#ifdef VRAM_SMALL
 #define VRAM_KINDS_WHOLE(X)
 #else
 #define VRAM_KINDS_WHOLE(X) \

@@ -1,8 +1,8 @@
-// The estimator for a page or for Node: opens vram.wasm, or vram-export.wasm, which has more, and speaks its interface (heads
-// of calc/wasm/wasm.c and export.c).
+// The estimator for a page or for Node: opens vram.wasm, or vram-export.wasm, which has all that the command has, and speaks its
+// interface (heads of calc/wasm/wasm.c and export.c).
 // A classic script, because modules are blocked on file://; it sets globalThis.vramOpen and nothing else.
 //
-//     const calc = await vramOpen(bytes);                     // the bytes of vram.wasm
+//     const calc = await vramOpen(bytes);                     // the bytes of vram.wasm, or a module
 //     calc.estimate('preset = gpt2\nbatch_size = 8').value    // schema vramcalc/1
 //     calc.read(pastedText); calc.ask('report').value
 //
@@ -132,8 +132,8 @@
     }
 
     root.vramOpen = async function (bytes) {
-        const { instance } = await WebAssembly.instantiate(await bytes, {});
-        return new Calculator(instance.exports);
+        const made = await WebAssembly.instantiate(await bytes, {});   // of bytes with the module that was made of them
+        return new Calculator((made.instance || made).exports);
     };
     // This file as text, for a worker made from a blob: a page opened from a folder cannot load one by address.
     root.vramOpen.source = '(' + vram + ')(globalThis)';

@@ -47,7 +47,7 @@ static void heading(struct writer *w, const struct vram *v)
     writer_str(w, "; ");
     put_count(w, r->params);
     writer_str(w, " parameters\n");
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (preference_scores(&c))
         writer_str(w, "reward model, pairs of ");
     if (preference_is(&c))

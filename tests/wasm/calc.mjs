@@ -3,20 +3,21 @@
 import { readFileSync, existsSync } from 'node:fs';
 import { runInThisContext } from 'node:vm';
 import { fileURLToPath } from 'node:url';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 export const build = process.env.BUILD ?? join(root, 'build');
-export const wasmFile = join(build, 'vram.wasm');
+// The module of a page's first number, and the whole one, which comes after it.
+export const wasmFile = join(build, 'vram.wasm'), wholeFile = join(build, 'vram-export.wasm');
 
 // A calculator with memory of its own. Ends the test where the module was not built.
-export async function open() {
-    if (!existsSync(wasmFile)) {
-        console.log('skip vram.wasm: it was not built');
+export async function open(file = wasmFile) {
+    if (!existsSync(file)) {
+        console.log(`skip ${basename(file)}: it was not built`);
         process.exit(0);
     }
     if (!globalThis.vramOpen) runInThisContext(readFileSync(join(root, 'calc/wasm/vram.js'), 'utf8'), 'calc/wasm/vram.js');
-    return globalThis.vramOpen(readFileSync(wasmFile));
+    return globalThis.vramOpen(readFileSync(file));
 }
 
 let failed = 0;
@@ -33,18 +34,16 @@ export function finish() {
 // The words of a configuration as the command takes them, and as flat lines.
 export const flat = (words) => words.map((w) => w.replace('=', ' = ') + '\n').join('');
 
-// Fields that the command alone has.
-export const fieldsOfTheCommand = [...readFileSync(join(root, 'calc/model/fields.def'), 'utf8').matchAll(/^#ifndef __wasm__.*\n((?:FIELD.*\n)+)#endif/gm)]
+// Fields that the first module leaves out.
+const fieldsOfTheWhole = [...readFileSync(join(root, 'calc/model/fields.def'), 'utf8').matchAll(/^#ifndef VRAM_SMALL.*\n((?:FIELD.*\n)+)#endif/gm)]
     .flatMap(([, rows]) => [...rows.matchAll(/^FIELD\(\w+, (\w+),/gm)].map(([, name]) => name));
-const aloneLines = new RegExp(`^ *"(${fieldsOfTheCommand.join('|')})": .*\\n`, 'gm');
+const aloneLines = new RegExp(`^ *"(${fieldsOfTheWhole.join('|')})": .*\\n`, 'gm');
 
-// A report of the command as the page's module writes it: a sentence is its id and its values there.
-export const withoutEnglish = (json) => json.replace(/^(\s*"text": )".*"(,?)$/gm, '$1""$2').replace(aloneLines, '');
+// A report of the command as a module writes it: a sentence is its id and its values there; and as the first one does.
+export const withoutEnglish = (json) => json.replace(/^(\s*"text": )".*"(,?)$/gm, '$1""$2');
+export const ofTheSmall = (json) => json.replace(aloneLines, '');
 
 // An error of the module in the command's English: its sentence is its id and its values there.
 const english = JSON.parse(readFileSync(join(root, 'i18n/calculator/en.json'), 'utf8'));
 export const sentence = (error) => english[error.id].replace(/\{(\w+)\}/g,
     (all, name) => (name === 'field' ? error.field : error.args[name] ?? all));
-
-// Whether the module refuses what the command models: its sentence then says that vramcalc has it.
-export const leftToTheCommand = (error) => Boolean(error) && /\bvramcalc\b/.test(sentence(error));

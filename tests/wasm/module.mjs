@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { brotliCompressSync } from 'node:zlib';
-import { check, finish, open, wasmFile } from './calc.mjs';
+import { check, finish, open, wasmFile, wholeFile } from './calc.mjs';
 
 const calc = await open();
 const module = new WebAssembly.Module(readFileSync(wasmFile));
@@ -14,6 +14,9 @@ check(`at most ${most / 1000} kB`, size <= most, `${size} bytes`);
 // what counts is what a page transfers for its first number (tests/browser/transfer.mjs), of which this is three quarters
 const packed = brotliCompressSync(readFileSync(wasmFile)).length;
 check('at most 84.1 kB with brotli', packed <= 84100, `${packed} bytes`);
+// The whole library comes after the first number, and a reader waits for it with a pasted file.
+const whole = brotliCompressSync(readFileSync(wholeFile)).length;
+check('the whole one: at most 285 kB with brotli', whole <= 285000, `${whole} bytes`);
 check('imports nothing', WebAssembly.Module.imports(module).length === 0);
 
 // Memory: a thousand runs after the first hundred do not make it grow.
@@ -47,7 +50,7 @@ check('a line without a value is an error', calc.estimate('batch_size\n').code !
 check('a broken model is an error', calc.estimate('n_embd = 512\nn_head = 12\n').code === -5);
 
 // Whatever is pasted is read by the second module.
-const larger = await globalThis.vramOpen(readFileSync(wasmFile.replace('vram.wasm', 'vram-export.wasm')));
+const larger = await open(wholeFile);
 check('a kind that is not one is refused', larger.parse('auto', '[').code !== 0);
 const hf = larger.read('{"model_type": "llama", "hidden_size": 512, "num_hidden_layers": 4, "num_attention_heads": 8,' +
                      '"intermediate_size": 1024, "vocab_size": 32000, "rope_scaling": {"type": "linear", "factor": 2.0},' +

@@ -3,7 +3,7 @@
 (function () {
   "use strict";
   const page = window.vramPage;
-  const { root, words, form, fields, core, put, el, button, set, base, state } = page;
+  const { root, words, form, fields, put, el, button, set, base, state } = page;
   let edited = "";
 
   // ---- numbers as people write them ------------------------------------------------------------
@@ -114,9 +114,9 @@
   // The form shows what was read without the value that is wrong, and that value as it was written.
   function showWrong(error) {
     const text = page.flat().split("\n").filter((l) => !error.field || !l.startsWith(error.field + " =")).join("\n");
-    core.clear();
-    core.parse("flat", text);
-    const config = core.ask("config").value;
+    page.core.clear();
+    page.core.parse("flat", text);
+    const config = page.core.ask("config").value;
     if (error.field in state()) config[error.field] = state()[error.field];
     page.arrange(config);
     page.show(config);
@@ -136,7 +136,7 @@
   // ---- a box that finds a name: presets and cards ------------------------------------------------
   const simple = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ");
   page.finds = (text, query) => simple(query).trim().split(" ").every((word) => simple(text).includes(word) || simple(text).replace(/ /g, "").includes(word));
-  function combo(input, items, choose) {
+  function combo(input, all, choose) {
     const list = document.getElementById(input.getAttribute("aria-controls"));
     let active = -1, open = false;
     const options = () => Array.from(list.querySelectorAll("[role=option]"));
@@ -158,7 +158,7 @@
       return o;
     }
     function fillList(query) {
-      const found = items.filter((item) => page.finds([item.value, item.label, told(item), item.group].join(" "), query)), groups = new Map();
+      const found = all().filter((item) => page.finds([item.value, item.label, told(item), item.group].join(" "), query)), groups = new Map();
       found.forEach((item, i) => {
         if (!groups.has(item.group)) groups.set(item.group, []);
         groups.get(item.group).push(option(item, i));
@@ -188,7 +188,7 @@
     }
     function leave() {
       if (!open) return;
-      const typed = input.value.trim(), item = items.find((x) => x.value.toLowerCase() === typed.toLowerCase());
+      const typed = input.value.trim(), item = all().find((x) => x.value.toLowerCase() === typed.toLowerCase());
       if (item && item.value !== input.dataset.value) take(item);
       else { close(); input.value = input.dataset.value || ""; }
     }
@@ -212,8 +212,8 @@
     input.addEventListener("click", () => { if (!open) { input.select(); show(""); } });
     input.addEventListener("blur", leave);
   }
-  combo(form.elements.preset, [{ value: "", label: words.own, group: "" }].concat(page.presets), (name) => replace(withPreset(name)));
-  combo(form.elements.gpu, [{ value: "", label: words.none, group: "" }].concat(page.cards), (name) => change({ gpu: name }, "push"));
+  combo(form.elements.preset, () => [{ value: "", label: words.own, group: "" }].concat(page.presets), (name) => replace(withPreset(name)));
+  combo(form.elements.gpu, () => [{ value: "", label: words.none, group: "" }].concat(page.cards), (name) => change({ gpu: name }, "push"));
 
   // ---- what the reader does ------------------------------------------------------------------------
   root.addEventListener("input", (e) => {

@@ -102,7 +102,7 @@
     return CALLS[d.call] ? CALLS[d.call].apply(null, [core, d.flat].concat(d.args)) : core[d.call].apply(core, d.args);
   }
   const SOURCE = "let core;" + [moment, lengths, servers, reading, answer].join(";") + ";const CALLS={moment,lengths,servers,reading};onmessage=function(e){const d=e.data;" +
-    "if(d.bytes){core=vramOpen(d.bytes);return}core.then(function(c){const a=answer(c,d);delete a.text;postMessage(a)})}";
+    "if(d.module){core=vramOpen(d.module);return}core.then(function(c){const a=answer(c,d);delete a.text;postMessage(a)})}";
   const waiting = new Map();
   let worker = null, core = null, busy = null;
   function next() {
@@ -125,13 +125,13 @@
     next();
   };
   // Beside the page where there are workers, else in it.
-  async function employ(bytes) {
+  async function employ(module) {
     try {
       const hired = new Worker(URL.createObjectURL(new Blob([window.vramOpen.source + ";" + SOURCE], { type: "text/javascript" })));
       hired.onmessage = (e) => answered(e.data);
-      hired.postMessage({ bytes: bytes });
+      hired.postMessage({ module: module });
       worker = hired;
-    } catch (e) { core = await window.vramOpen(bytes); }
+    } catch (e) { core = await window.vramOpen(module); }
     next();
   }
 
@@ -354,5 +354,5 @@
   addEventListener("beforeprint", () => paper.replaceChildren(...Array.from(page.form.querySelectorAll("fieldset:not(.all *) label[for], fieldset:not(.tasks, .all *) label:not([for])"), pair)));
 
   page.after.push(meanings, along, phases, ask, beyond);
-  page.module("export", "vramExportWasm").then(employ);
+  page.library.then(employ).then(() => { if (out("settings").firstChild) settings(); }, () => {});
 })();

@@ -251,7 +251,6 @@
     if (!kept.files.length || files.length > 1 || !(kept.waits || kept.flat === page.flat())) return [files];
     return kept.waits ? [both, files] : [files, both];
   }
-  const PREFERENCE = /\btrl(?:\.scripts\.| )(?:dpo|reward)\b|\b(?:run_)?dpo\.py\b/;   // which the page's module leaves to the command
   // A line of words is no setting that is written wrong.
   const isProse = (text, error) => /^(?:no_pair|unknown_key(?:_near)?)$/.test(error.id) && !text.trim().includes("\n") && /^\s*[^\s=]+\s+[^\s=]/.test(text);
   const textOf = (files) => files.map((file) => file.text).join("\n");
@@ -262,13 +261,6 @@
     behind = null;
     if (dump && !read.error) takeDump(dump);
   }
-  // The page's library knows fewer names of models than the list has: with the list's name they are read again.
-  function listed(model, lists) {
-    const found = named(model), name = found && found.preset;
-    if (!name || name === model) return false;
-    pasteAll(lists[0].map((file) => Object.assign({}, file, { text: file.text.split(model).join(name) })));
-    return true;
-  }
   function finish(read, lists) {
     if (read.unlisted) unlisted(read.unlisted);
     else if (read.refused) say([el("p", { class: "bad" }, coded(read.refused))]);
@@ -276,9 +268,7 @@
       if (Object.keys(read.found).length) page.replace(onto(read));
       explained(read.message);
     }
-    else if (read.error && read.error.id === "model_unknown" && listed(read.error.args.model, lists)) return;
     else if (read.error && NEEDS.includes(read.error.id)) wait(read, lists.reduce((most, files) => (files.length > most.length ? files : most)));
-    else if (read.error && PREFERENCE.test(textOf(lists[0]))) say([el("p", { class: "bad" }, coded(said("elsewhere")))]);
     else if (read.error && lists && isProse(textOf(lists[0]), read.error)) refuse(said("unread"));
     else if (read.error) refuse((read.file ? read.file + ": " : "") + page.told(read.error));
     else if (!Object.keys(read.found).length) refuse(said("unread"));

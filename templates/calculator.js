@@ -302,7 +302,7 @@
     settle();
     root.classList.toggle("wrong", answer.code !== 0);
     root.querySelectorAll(".figure, .picture, .answer").forEach((e) => { e.inert = answer.code !== 0; });
-    if (answer.code !== 0) { turns++; waiting = false; chips(); page.complain(answer.value.error); return; }
+    if (answer.code !== 0) { turns++; waiting = false; chips(); if (page.settles) page.complain(answer.value.error); return; }
     const r = page.report = answer.value;
     root.classList.toggle("serves", Boolean(serves));
     if (serves) page.served(r);
@@ -347,6 +347,16 @@
   page.complain = () => {};   // until the script that does is there
   Object.assign(page, { el, put, say, button, fill, gib, mib, share, whole, parts, bar, table, badge, update, painted, base, set, flat, read, arrange, show, lengthKey, letter, standing, signs, TASKS });
 
+  // The whole library in place of the first number's, which leaves out families, fields and kinds of runs: until it is there, or
+  // fails to come, nothing is called wrong. Resolves to its module, for a worker.
+  async function complete() {
+    const module = await WebAssembly.compile(await page.module("export", "vramExportWasm"));
+    core = page.core = await window.vramOpen(module);
+    bases.clear();
+    prepare();
+    return module;
+  }
+
   async function begin() {
     document.documentElement.classList.add("calculates");   // :has(.calc) would be asked again for each element that changes
     const style = (name) => document.head.append(el("link", { rel: "stylesheet", href: root.dataset[name] }));
@@ -361,6 +371,7 @@
     update();
     root.classList.add("ready");
     style("styleMore");
+    page.library = complete();
     await page.load("form");
     await page.load("words");
     page.sentences = window.vramSentences;
@@ -368,6 +379,8 @@
     await page.load("more");
     await page.load("step");
     await page.load("paste");
+    await page.library.catch(() => {});   // the first number's library goes on
+    page.settles = true;
     update();
     root.classList.add("whole");
     if (page.handed) page.paste(page.handed);

@@ -69,6 +69,37 @@ function parity(browser, site) {
   });
 }
 
+// Links to runs that the first number's module leaves out: what the whole library says of them, and what a page says to which it
+// does not come.
+const LEFT_OUT = ["preset=gemma-3n-e2b&gpu=RTX+4090", "preset=llama-3.2-1b&compile=2.5&checkpointing=block", "preset=qwen3-4b&trainer=dpo&lora_rank=16&checkpointing=block",
+  "preset=qwen3-30b-a3b&framework=torchtitan&parallel=fsdp2&n_gpu=8&expert_parallel=8&checkpointing=block", "preset=llama-3.2-1b&parallel=fsdp2&n_gpu=2"];
+
+function whole(browser, site) {
+  calculator(browser, "what the first number leaves out, as on the command line", { base: site.http }, async (tab) => {
+    for (const state of LEFT_OUT) {
+      await tab.goto("about:blank");
+      await tab.goto(`${site.http}/en/calculator.html#${state}`);
+      await tab.locator("#calc.whole").waitFor();
+      const report = await tab.evaluate(() => (document.querySelector("#calc").classList.contains("wrong") ? {} : window.vramPage.report));
+      const line = JSON.parse(execFileSync(vramcalc, ["estimate", "--format", "json", ...[...new URLSearchParams(state)].map((pair) => pair.join("="))], { encoding: "utf8" }));
+      for (const key of shown) equal(report[key], line[key], `${state}: ${key}`);
+    }
+    that(await tab.evaluate(() => window.vramPage.presets.some((preset) => preset.value === "gemma-3n-e2b")), "the list of presets is the whole one");
+    await tab.locator(".all summary").click();
+    await tab.locator("[name=all-expert_parallel]").waitFor();
+  });
+  check("calculator: the whole library does not come", async () => {
+    const prepare = (page) => page.route(/vram-export/, (route) => route.abort());
+    const tab = await ready(browser, site.http, "en", "#preset=gpt2&n_head=7", { prepare });
+    try {
+      that(/n_head|n_embd/.test(await verdict(tab)), `what is wrong is said: ${await verdict(tab)}`);
+      await tab.locator("[name=n_head], [data-out=remedies] button").first().click();
+      equal(await wrong(tab), false, "and its remedy helps");
+      that(await bytes(tab) > 1e9, "the first number's library goes on");
+    } finally { await close(tab); }
+  });
+}
+
 // ---- it does not mislead ---------------------------------------------------------------------------
 
 function honest(browser, site) {
@@ -662,6 +693,7 @@ export async function isBuilt(browser, site) {
 export async function run(browser, site) {
   if (!await isBuilt(browser, site)) { console.log("skip calculator: vram.wasm was not built, see README"); return; }
   parity(browser, site);
+  whole(browser, site);
   honest(browser, site);
   numbers(browser, site);
   for (const scheme of ["http", "file"]) {

@@ -2,15 +2,15 @@
 // an out-of-memory message, with the same values in them as the library's own.
 
 import { readFileSync, readdirSync } from 'node:fs';
-import { check, finish, open } from './calc.mjs';
+import { check, finish, open, wholeFile } from './calc.mjs';
 
 const root = new URL('../..', import.meta.url).pathname;
 const read = (path) => readFileSync(root + path, 'utf8');
 const values = (text) => [...new Set(text.match(/\{\w+\}/g) ?? [])].sort().join(' ');
 const code = (text) => (text.match(/`[^`]+`/g) ?? []).sort().join(' ');
 
-// Errors of callers, of commands and families that a page has not, and of a message, which a page explains.
-const ELSEWHERE = /^(no_answer|played_wrongly|float8_blocks|text_is_oom|no_such_|range_|solve_not_for|dpo_|auto_unsaid$|key_idle$|card_in_mib$|lfs_pointer$|ema_here$|masks_here$|gpus_counted$|which_trainer$|encoder_loaded$|global_here$|shared_keys_of_none$|streams_quantized$|expert_parallel_|context_whole$)/;
+// Errors of callers and of the command's words alone, and of a message, which a page explains.
+const ELSEWHERE = /^(no_answer|played_wrongly|text_is_oom|no_such_|range_|solve_not_for|auto_unsaid$|expert_parallel_|masks_here$|context_whole$)/;
 // Notes that the page shows: of servers, of an out-of-memory message, and of a pasted file where they change the answer.
 const NOTES = /^(serve_(vllm|llama)|hint_.*|oom_of_.*|tower_(outside|frozen)|quantizer_unused|bits_unused|compiled_as_eager|gpus_unsaid|graphs_outside|model_differs|takes_less|file_not_opened|script_assumed|rank_unread|formula_.*)$/;
 // Every other note, and why no reader of a page meets its sentence.
@@ -38,7 +38,7 @@ check('every note is said on the page, or is listed with its reason', unsaid.len
 check('no reason without a note', met.size === UNSEEN.length, UNSEEN.filter((r) => !met.has(r)).join(' '));
 check('the errors are found', errors.size > 80, `${errors.size}`);
 
-const calc = await open();
+const calc = await open(wholeFile);
 const wanted = new Map(errors);
 const fields = calc.ask('fields').value;
 for (const field of fields) wanted.set(`field.${field.key}`, '');

@@ -3,22 +3,36 @@
 #include "calc/model/remarks.h"
 
 #include "calc/model/framework.h"
+#include "calc/model/kernels_of_card.h"
 #include "calc/model/model.h"
 #include "calc/model/precision.h"
 
 // SRC: see model_lacks_flash. The tensors of memory-efficient attention are those of its source:
 // log-sum-exp rows in multiples of 32, dq added up in tiles of float32.
+static message_id attention_remark(const struct vram_config *c)
+{
+    (void)c;
+#ifndef __wasm__
+    if (card_lacks_attention(c))
+        return MESSAGE_attention_exact;
+    if (c->dtype == DTYPE_BFLOAT16_PURE)
+        return MESSAGE_attention_in_half;
+#endif
+    return MESSAGE_attention_falls_back;
+}
+
 static void remark_attention(struct message_list *notes, const struct vram_config *c)
 {
     if (!model_lacks_flash(c) || c->attention == ATTENTION_MATH || c->task != TASK_TRAIN)
         return;
     const struct vram_gpu *gpu = vram_gpu_at((size_t)c->gpu);
-    message_list_add(notes, MESSAGE_attention_falls_back, ABOUT("attention"),
+    message_id id = attention_remark(c);
+    message_list_add(notes, id, ABOUT("attention"),
                      ARGS(arg_text("gpu", gpu->name),
                           arg_u64("major", gpu->compute_capability / 10),
                           arg_u64("minor", gpu->compute_capability % 10)));
     uint64_t width = c->head_dim ? c->head_dim : c->n_embd / c->n_head;
-    if (width % 8)
+    if (width % 8 && id != MESSAGE_attention_exact)
         message_list_add(notes, MESSAGE_heads_are_padded, ABOUT("head_dim"),
                          ARGS(arg_u64("width", width)));
 }

@@ -5,6 +5,7 @@
 #include "calc/trace/block.h"
 
 #include "calc/trace/attention.h"
+#include "calc/trace/attention_exact.h"
 #include "calc/trace/block_bloom.h"
 #include "calc/trace/block_encoder.h"
 #include "calc/trace/block_falcon.h"
@@ -31,7 +32,7 @@ static struct value gpt_attention(struct graph *g, struct value x)
         part[k] = layer_view(g, part[k], NODE_VIEW);
     cache_keep(g, &part[1], &part[2]);
     struct value y = attention_is_traced(g) ? layer_attention_masked(g, part[0], part[1], part[2])
-                                            : layer_attention(g, part[0], part[1], part[2]);
+                                            : card_attention(g, part[0], part[1], part[2]);
     struct value projected = layer_linear(g, y, P_O, SHAPE_U);
     struct value out = layer_dropout(g, projected, ROLE_ATTN_DROP);
     graph_drop(g, projected);

@@ -6,6 +6,7 @@
 #include "calc/trace/block_encoder.h"
 
 #include "calc/trace/attention.h"
+#include "calc/trace/attention_exact.h"
 #include "calc/trace/layers.h"
 #include "calc/trace/layers_lora.h"
 #include "calc/trace/linear.h"
@@ -106,7 +107,7 @@ static struct value encoder_attention(struct graph *g, struct value x)
 {
     struct value q = layer_linear(g, x, P_Q, SHAPE_Q), k = layer_linear(g, x, P_K, SHAPE_KV),
                  v = layer_linear(g, x, P_V, SHAPE_KV);
-    struct value y = layer_attention(g, q, k, v);
+    struct value y = card_attention(g, q, k, v);
     graph_drop(g, q);
     graph_drop(g, k);
     graph_drop(g, v);

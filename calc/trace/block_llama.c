@@ -5,6 +5,7 @@
 #include "calc/trace/block_llama.h"
 
 #include "calc/trace/attention.h"
+#include "calc/trace/attention_exact.h"
 #include "calc/trace/attention_eager.h"
 #include "calc/trace/attention_latent.h"
 #include "calc/trace/attention_ring.h"
@@ -81,10 +82,10 @@ static struct value llama_attend_to(struct graph *g, const struct value cast[3])
 #endif
     bool contiguous = heads_are_copied(g) || heads_turn_in_part(g);  // cat's results are contiguous
     if (heads_have_window(g))
-        return layer_attention_masked(g, cast[2], cast[0], cast[1]);
+        return card_attention_masked(g, cast[2], cast[0], cast[1]);
     return contiguous || graph_has(g, TRAIT_RESHAPED_HEADS)
-               ? layer_attention_by_head(g, cast[2], cast[0], cast[1])
-               : layer_attention(g, cast[2], cast[0], cast[1]);
+               ? card_attention_by_head(g, cast[2], cast[0], cast[1])
+               : card_attention(g, cast[2], cast[0], cast[1]);
 }
 
 // Under autocast the kernels take the compute format, while the rotation has gone to that of the

@@ -6,6 +6,7 @@
 #include "calc/trace/block_opt.h"
 
 #include "calc/trace/attention.h"
+#include "calc/trace/attention_exact.h"
 #include "calc/trace/attention_eager.h"
 #include "calc/trace/cache.h"
 #include "calc/trace/layers.h"
@@ -77,7 +78,7 @@ static struct value opt_attention(struct graph *g, struct value x)
     struct value k = layer_linear(g, x, P_K, SHAPE_KV), v = layer_linear(g, x, P_V, SHAPE_KV);
     cache_keep(g, &k, &v);
     struct value y = g->m->c.attention == ATTENTION_MATH ? layer_attention_eager_views(g, q, k, v)
-                                                         : layer_attention(g, q, k, v);
+                                                         : card_attention(g, q, k, v);
     struct value out = layer_linear(g, y, P_O, SHAPE_U);
     graph_drop(g, y);
     graph_drop(g, q);

@@ -109,11 +109,12 @@ while IFS='	' read -r name words slack cause environments; do
         shape=$(awk -F '\t' -v run="$run" '$1 == run { print "batch_size=" $6, "seq_len=" $7 }' "$traces/cases.tsv")
         tokens=$(echo "$shape" | sed 's/[a-z_]*=//g' | awk '{ print $1 * $2 }')
         workspace=$(awk -F '\t' -v run="$run" '$1 == run { print $8 == "h100" ? 33554432 : 8519680 }' "$traces/cases.tsv")
+        card=$(awk -F '\t' -v run="$run" '$1 == run { print $8 == "t4" ? "T4" : "A100_80GB" }' "$traces/cases.tsv")  # what a card lacks
         gzip -dc "$trace" >"$work/trace"
         # shellcheck disable=SC2046,SC2086
         vramcalc trace -f csv optimizer=adamw_foreach grad_clip=0 gradient_accumulation_steps=1 keep_logits=backward \
             framework=transformers evaluation=false $(words_of "$environment" $words) n_layer="$layers" $shape \
-            $(framework_words "$environment") gpu=A100_80GB >"$work/csv" || { status=1; echo "not ok $run: refused"; continue; }
+            $(framework_words "$environment") gpu="$card" >"$work/csv" || { status=1; echo "not ok $run: refused"; continue; }
         # Once whole, and once without logits and embeddings, which hide what happens in the blocks: what has 400 MB and more,
         # or as the case says, where a whole block is gathered.
         why=

@@ -25,7 +25,7 @@ const options = {
     mode: () => pick(['process', 'reference']),
     evaluation: () => pick(['true', 'false']),
     expandable_segments: () => pick(['true', 'false']),
-    gpu: () => pick(['RTX_4070', 'A100_80GB', 'T4', 'none']),
+    gpu: () => pick(['RTX_4070', 'A100_80GB', 'T4 dtype=float16', 'none']),
     lora_rank: () => pick([0, 0, 8]),
     parallel: () => pick(['none', 'none', 'ddp', 'zero2', 'fsdp']),
     n_gpu: () => pick([1, 8]),

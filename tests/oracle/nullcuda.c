@@ -17,6 +17,7 @@ static const Card cards[] = {
     {"h100", "NVIDIA H100 80GB HBM3", 9, 0, 132, 232448, 2048, 84929347584},
     {"l40s", "NVIDIA L40S", 8, 9, 142, 101376, 1536, 47576711168},
     {"rtx4090", "NVIDIA GeForce RTX 4090", 8, 9, 128, 101376, 1536, 25393692672},
+    {"t4", "Tesla T4", 7, 5, 40, 65536, 1024, 15828320256},
     {"a10g", "NVIDIA A10G", 8, 6, 80, 101376, 1536, 23609475072},
     /* Not a card that is sold: an A100 with room for what would not fit, to see how much it would
        be. */

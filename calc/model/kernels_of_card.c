@@ -1,0 +1,23 @@
+// Owns which number formats a card's attention kernels take.
+
+#include "calc/model/kernels_of_card.h"
+
+#ifndef __wasm__
+
+#include "calc/model/family.h"
+#include "calc/model/model.h"
+#include "calc/model/precision.h"
+
+// SRC: pytorch aten/src/ATen/native/transformers/cuda/sdp_utils.cpp, use_mem_efficient_attention:
+// bfloat16 from sm_80 on (greater_than_or_equal_sm80_mem_efficient_dtypes).
+bool card_lacks_attention(const struct vram_config *c)
+{
+    // bfloat16_pure is of both kinds of two bytes
+    bool bfloat16 =
+        c->dtype != DTYPE_FLOAT32 && c->dtype != DTYPE_BFLOAT16_PURE && !precision_is_float16(c);
+    return bfloat16 && model_lacks_bfloat16(c) && c->attention != ATTENTION_MATH &&
+           c->task == TASK_TRAIN && !c->compile && c->context_parallel == 1 &&
+           c->mode != MODE_REFERENCE && !(family_has(c) & HAS_LATENT);
+}
+
+#endif

@@ -2,7 +2,7 @@
 
 #include "calc/model/kernels_of_card.h"
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 
 #include "calc/model/family.h"
 #include "calc/model/model.h"

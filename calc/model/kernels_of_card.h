@@ -5,7 +5,7 @@
 
 #include "calc/model/config.h"
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 // Whether a training step in eager mode attends in bfloat16 on a chosen card that has no kernel for
 // it: scaled_dot_product_attention then makes all scores.
 bool card_lacks_attention(const struct vram_config *c);

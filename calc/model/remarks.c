@@ -12,7 +12,7 @@
 static message_id attention_remark(const struct vram_config *c)
 {
     (void)c;
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     if (card_lacks_attention(c))
         return MESSAGE_attention_exact;
     if (c->dtype == DTYPE_BFLOAT16_PURE)

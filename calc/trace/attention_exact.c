@@ -6,7 +6,7 @@
 
 #include "calc/trace/attention_exact.h"
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 
 #include "calc/model/kernels_of_card.h"
 #include "calc/trace/attention.h"

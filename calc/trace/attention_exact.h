@@ -6,7 +6,7 @@
 #include "calc/trace/attention.h"
 
 // layer_attention, layer_attention_by_head and layer_attention_masked, or what takes their place.
-#ifdef __wasm__
+#ifdef VRAM_SMALL
 
 static inline struct value card_attention(struct graph *g, struct value q, struct value k,
                                           struct value v)

@@ -41,13 +41,24 @@ bool model_compiles_blocks(const struct vram_config *c)
            c->attention == ATTENTION_FLASH && c->dropout == 0;
 }
 
+// Not of pairs, whose loss the trainer makes.
+static inline bool model_compiles_answers(const struct vram_config *c)
+{
+#ifdef __wasm__
+    (void)c;
+    return false;
+#else
+    return c->trainer == TRAINER_SFT;
+#endif
+}
+
 // torch.compile of a whole model, as transformers' Trainer has it, on one GPU.
 bool model_compiles_whole(const struct vram_config *c)
 {
     bool alone = c->n_gpu == 1 && c->tensor_parallel == 1 && c->pipeline_parallel == 1;
     bool here = framework_goes(c, BY_TRANSFORMERS) && c->transformers >= 5000 && c->torch >= 2009;
     bool bits = c->quantization == QUANTIZATION_NF4 || c->quantization == QUANTIZATION_NF4_DOUBLE;
-    return MODEL_IS_WHOLE && alone && here && c->task == TASK_TRAIN &&
+    return MODEL_IS_WHOLE && alone && here && c->task == TASK_TRAIN && model_compiles_answers(c) &&
            (!c->quantization || (bits && !c->n_expert)) && !c->kernels &&
            (!c->lora_rank || c->adapter == ADAPTER_LORA) && c->attention != ATTENTION_FLASH_2;
 }
@@ -62,9 +73,10 @@ bool model_compiles_parts(const struct vram_config *c)
     bool here = framework_goes(c, BY_TRANSFORMERS) && c->transformers >= 5000 && c->torch >= 2009;
     bool alone = c->tensor_parallel == 1 && c->pipeline_parallel == 1 && c->context_parallel == 1;
     return here && alone && c->parallel == PARALLEL_FSDP && c->task == TASK_TRAIN &&
-           !c->quantization && !c->kernels && (!c->lora_rank || c->adapter == ADAPTER_LORA) &&
-           c->attention != ATTENTION_FLASH_2 && !(family_has(c) & HAS_ENCODER) &&
-           !c->num_kv_shared_layers && c->family != FAMILY_GEMMA3N &&
+           model_compiles_answers(c) && !c->quantization && !c->kernels &&
+           (!c->lora_rank || c->adapter == ADAPTER_LORA) && c->attention != ATTENTION_FLASH_2 &&
+           !(family_has(c) & HAS_ENCODER) && !c->num_kv_shared_layers &&
+           c->family != FAMILY_GEMMA3N &&
            (c->checkpointing == CHECKPOINTING_NONE || c->checkpointing == CHECKPOINTING_BLOCK);
 #endif
 }

@@ -176,7 +176,9 @@ bool model_returns_cache(const struct vram_config *c)
 
 bool model_fuses_head(const struct vram_config *c)
 {
-    return !c->compile && !(family_has(c) & (HAS_HEAD_BIAS | HAS_ENCODER));
+    if (MODEL_IS_WHOLE && c->compile && !model_compiles_whole(c))
+        return false;
+    return (MODEL_IS_WHOLE || !c->compile) && !(family_has(c) & (HAS_HEAD_BIAS | HAS_ENCODER));
 }
 
 // What FSDP leaves gathered after an evaluation stays to the next backward pass.
@@ -326,7 +328,8 @@ static int model_check_compile(const struct vram_config *c, struct message *e)
          {"compile", "parallel"}},
         {compiled && !whole && c->lora_rank, MESSAGE_compile_lora, {"compile", "lora_rank"}},
         {compiled && c->cross_entropy != CROSS_ENTROPY_EAGER &&
-             !(whole && c->cross_entropy == CROSS_ENTROPY_UPCAST),
+             !(whole && c->cross_entropy == CROSS_ENTROPY_UPCAST) &&
+             !(MODEL_IS_WHOLE && whole && !parts && c->cross_entropy == CROSS_ENTROPY_TILED),
          MESSAGE_compile_loss,
          {"compile", "cross_entropy"}},
         {compiled && !whole && c->attention == ATTENTION_MATH,

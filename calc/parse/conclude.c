@@ -237,10 +237,11 @@ static void conclude_compile(struct parse *p)
     bool fused = p->v->facts.fused_head == SAID_YES && model_fuses_head(&resolved);
     bool logits = !fused && (resolved.cross_entropy == CROSS_ENTROPY_EAGER ||
                              resolved.cross_entropy == CROSS_ENTROPY_UPCAST);
-    bool ours = framework_goes(&resolved, BY_TRANSFORMERS);
-    bool whole =
-        ours ? logits && (model_compiles_whole(&resolved) || model_compiles_parts(&resolved))
-             : c->family == FAMILY_GPT2;  // nanoGPT's
+    bool tiles = fused || resolved.cross_entropy == CROSS_ENTROPY_TILED;  // TRL's
+    bool ours = MODEL_IS_WHOLE && framework_goes(&resolved, BY_TRANSFORMERS);
+    bool whole = ours ? ((logits || tiles) && model_compiles_whole(&resolved)) ||
+                            (logits && model_compiles_parts(&resolved))
+                      : c->family == FAMILY_GPT2;  // nanoGPT's
     if (!on_host && !regional && (blocks ? model_compiles_blocks(&resolved) : whole))
         c->compile = COMPILE_TORCH25;
     else

@@ -19,6 +19,7 @@
 #include "calc/trace/compiled.h"
 #include "calc/trace/layers_lora.h"
 #include "calc/trace/pass_compile_kept.h"
+#include "calc/trace/pass_compile_whole.h"
 
 enum buffer_id {
 #define BUFFER(id, ...) B_##id,
@@ -407,6 +408,10 @@ void node_compiled_block(struct graph *g, const struct node *n, uint32_t results
 #ifndef VRAM_SMALL
     if (compile_is_cut(g->m)) {
         node_traced_block(g, n, results);
+        return;
+    }
+    if (compile_is_traced(g->m)) {
+        node_compiled_whole(g, n, results);
         return;
     }
 #endif

@@ -23,6 +23,13 @@ static inline bool compile_is_cut(const struct model *m)
     return compile_is_traced(m) && scheme_divides_weights(&m->c);
 }
 
+// TRL's loss is an autograd function that Dynamo runs as it is: the graph ends before it. SRC: trl
+// kernels/chunked_logprob.py; traces llama_sft_compiled*.
+static inline bool compile_leaves_loss(const struct model *m)
+{
+    return compile_is_traced(m) && m->c.cross_entropy == CROSS_ENTROPY_TILED;
+}
+
 // Whether the model is compiled as one, or its blocks each by itself.
 static inline bool compile_is_whole(const struct graph *g)
 {

@@ -231,6 +231,11 @@ void inductor_realize_beside(struct inductor *d, int32_t node);
 // ---- inductor_backward.c
 void inductor_backward(struct inductor *d);
 
+// ---- inductor_masks.c
+bool inductor_is_wide_mask(const struct inductor *d, const struct node *n, uint32_t value);
+uint32_t inductor_make_wide_mask(struct inductor *d, const struct node *n);
+void inductor_pair_masks(struct inductor *d);
+
 // ---- inductor_mixed.c
 // Whether a parameter's gradient waits for the kernel of its norm's input.
 bool inductor_mixes(struct inductor *d, int32_t parameter, uint32_t gradient);

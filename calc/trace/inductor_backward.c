@@ -8,6 +8,7 @@
 #ifndef VRAM_SMALL
 
 #include "calc/trace/attention.h"
+#include "calc/trace/compiled.h"
 #include "calc/trace/nodes_llama.h"
 
 static void put_off(struct inductor *d, int32_t node, uint32_t gradient)
@@ -263,23 +264,9 @@ static void run_late(struct inductor *d)
     d->waits = false;
 }
 
-// A mask that is computed again is as wide as the scores where attention's gradient takes it, and
-// so is its buffer. SRC: pytorch torch/_inductor/lowering.py (expand of what is no buffer yet);
-// traces *_trainer_fsdp2_compiled_ckpt.
 static bool is_wide_mask(const struct inductor *d, const struct node *n, unsigned which)
 {
-    uint32_t value = saved_value(d, n, which);
-    return d->block && n->kind == NODE_SDPA && inductor_checkpoints(d, d->layer) &&
-           value != TAPE_NONE && inductor_is_mask(inductor_storage(d, value));
-}
-
-static uint32_t make_wide_mask(struct inductor *d, const struct node *n)
-{
-    size_t begin = d->use_count;
-    uint32_t b = inductor_gradient_buffer(d, OP_TRITON, n->role, PART_MASK, n->dtype, SHAPE_SCORES);
-    inductor_use(d, b | INDUCTOR_MADE);
-    inductor_kernel_end(d, begin, true);
-    return b;
+    return inductor_is_wide_mask(d, n, saved_value(d, n, which));
 }
 
 // Any other call: all its gradients at once, beside what the kernel works with.
@@ -288,7 +275,7 @@ static void run_call(struct inductor *d, const struct node *n, uint32_t gradient
     uint32_t wide = 0;
     for (unsigned k = 0; k < n->saved_count; k++)
         if (is_wide_mask(d, n, k))
-            wide = make_wide_mask(d, n);
+            wide = inductor_make_wide_mask(d, n);
         else
             ready_saved(d, n, k);
     size_t begin = d->use_count;
@@ -423,9 +410,11 @@ void inductor_backward(struct inductor *d)
         d->buffers[b].handed = true;
     count_edges(d);
     inductor_find_flat(d);
-    d->incoming = inductor_gradient_buffer(d, OP_MM, n->role, PART_GRAD, n->dtype, n->shape);
+    bool apart = compile_leaves_loss(d->g->m);  // of rows that are scored, at their places
+    d->incoming = inductor_gradient_buffer(d, apart ? OP_ZEROS : OP_MM, n->role, PART_GRAD,
+                                           n->dtype, apart ? SHAPE_SHIFTED_U : n->shape);
     d->buffers[d->incoming].given = d->block;
-    if (!d->block)
+    if (!d->block && !apart)
         inductor_open_head(d);
     inductor_open_unused(d);
     inductor_deliver_buffer(d, &root, d->incoming);
@@ -437,5 +426,6 @@ void inductor_backward(struct inductor *d)
     }
     for (unsigned k = 0; k < d->mixed_count && !d->failed; k++)
         make_from_gradient(d, d->mixed[k].node, d->mixed[k].gradient);
+    inductor_pair_masks(d);
 }
 #endif

@@ -8,6 +8,7 @@
 #ifndef VRAM_SMALL
 
 #include "calc/model/shape.h"
+#include "calc/trace/compiled.h"
 
 enum { NEVER = UINT32_MAX };
 
@@ -204,8 +205,8 @@ static int64_t plan_head(const struct inductor *d)
 // The head: the logits and their gradient, then that and both of its products.
 static void plan_order(struct inductor *d)
 {
-    if (d->block) {
-        int64_t there = plan_begin(d, d->backward);
+    if (d->block || compile_leaves_loss(d->g->m)) {
+        int64_t there = plan_begin(d, d->backward) + (d->block ? 0 : buffer_bytes(d, d->unused));
         inductor_order(d, there, there, 0);
         return;
     }

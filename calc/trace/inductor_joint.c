@@ -8,6 +8,7 @@
 
 #include "calc/model/shape.h"
 #include "calc/trace/block.h"
+#include "calc/trace/compiled.h"
 #include "calc/trace/forward.h"
 #include "calc/trace/layers.h"
 #include "calc/trace/layers_inputs.h"
@@ -151,7 +152,7 @@ static void trace_needs(struct inductor *d, bool hooked)
         for (unsigned k = 0; k < n->edge_count; k++)
             n->waiting |= inductor_needs(d, n->edges[k].to);
     }
-    trace_head(d, broken || d->block);
+    trace_head(d, broken || d->block || compile_leaves_loss(d->g->m));
 }
 
 // Casts of one tensor to one format are one cast: those that autocast makes for each product. SRC:
@@ -277,7 +278,9 @@ bool inductor_trace(struct inductor *d, struct graph *g)
     d->begin = x.storage;
     x = forward_layers(&d->joint, x);
     struct value last = trace_head_input(&d->joint, x);
-    struct value normed = graph_input_cast(&d->joint, last, ROLE_LN_F, PART_OUTPUT_CAST);
+    struct value normed = compile_leaves_loss(g->m)
+                              ? graph_copy(&d->joint, last)
+                              : graph_input_cast(&d->joint, last, ROLE_LN_F, PART_OUTPUT_CAST);
     graph_drop(&d->joint, last);
     d->layer_end[d->layers] = (int32_t)d->joint.node_count;
     return trace_close(d, normed, local, g->m->c.checkpointing);

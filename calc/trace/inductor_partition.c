@@ -102,6 +102,13 @@ static bool is_sum_that_stays(const struct inductor *d, const struct node *n)
 
 static void keep(struct inductor *d, uint32_t value);
 
+// An adapter's sum costs as much as both products that it is made of, and is nearer to the backward
+// pass by their views and the factor. SRC: get_node_weight (dist_from_bw).
+static bool is_nearer(const struct inductor *d, const struct node *n)
+{
+    return d->g->m->c.lora_rank && n->kind == NODE_ADD && !is_stream(n);
+}
+
 // In a buffer, or what it is made of.
 static void keep_cheaply(struct inductor *d, uint32_t value)
 {
@@ -109,7 +116,7 @@ static void keep_cheaply(struct inductor *d, uint32_t value)
     uint64_t parts = 0, itself = weight_of(d, value);
     for (unsigned k = 0; k < n->edge_count; k++)
         parts += cost_of(d, inductor_argument(d, &n->edges[k]), 0);
-    if (parts > itself) {
+    if (parts > itself || (parts == itself && is_nearer(d, n))) {
         d->values[value].kept = true;
         return;
     }

@@ -4,7 +4,9 @@
 
 #include "calc/trace/inductor.h"
 
-#ifndef VRAM_SMALL
+#include "calc/trace/compiled.h"
+
+#ifndef __wasm__
 
 // A kernel of the embedding: what it reads, and what it makes of that, or 0.
 static void run_words_kernel(struct inductor *d, uint32_t a, uint32_t b, uint32_t made)
@@ -84,7 +86,7 @@ void inductor_open_unused(struct inductor *d)
     struct graph *g = &d->joint;
     const struct node *n = &g->nodes[d->root];
     struct edge e = {.to = d->root, .dtype = n->dtype, .shape = n->shape, .role = n->role};
-    if (d->g->m->c.family != FAMILY_GPT2)
+    if (d->block || (d->g->m->c.family != FAMILY_GPT2 && !compile_leaves_loss(d->g->m)))
         return;
     if (n->kind == NODE_TO_COPY)
         e = n->edges[0];

@@ -69,7 +69,9 @@ static void tiles_close(struct graph *g, const struct tiles *t)
 struct value loss_tiled(struct graph *g, struct value x)
 {
     enum { STATISTICS = 7 };
-    struct value w = graph_param(g, true, layer_head_weight(g)), in = tiled_selected(g, x);
+    bool selected = x.shape == SHAPE_SHIFTED_U;  // in a compiled graph
+    struct value w = graph_param(g, true, layer_head_weight(g));
+    struct value in = selected ? graph_copy(g, x) : tiled_selected(g, x);
     uint32_t targets = graph_scratch(g, OP_INDEX, ROLE_TARGETS, PART_COPY, DT_I64, SHAPE_SHIFTED);
     uint32_t rows[STATISTICS];
     for (unsigned k = 0; k < STATISTICS; k++)

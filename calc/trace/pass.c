@@ -198,7 +198,7 @@ static void pass_backward(struct graph *g, struct value loss)
     struct value root = pass_scale(g, loss);
     g->t->backward = true;
     uint32_t one = graph_scratch(g, OP_ONES_LIKE, ROLE_LOSS, PART_GRAD, root.dtype, SHAPE_ONE);
-    if (compile_is_whole(g)) {
+    if (compile_is_whole(g) && !(MODEL_IS_WHOLE && compile_leaves_loss(g->m))) {
         (compile_is_traced(g->m) ? compile_whole_backward : compile_backward)(g);
     } else if (graph_ok(g)) {
         tape_ref(g->t, one);  // backward()'s own variable
@@ -206,6 +206,9 @@ static void pass_backward(struct graph *g, struct value loss)
         parallel_begin_backward(g);
         backward_run(g, root.node, one, 0);
     }
+#ifndef __wasm__
+    compile_whole_end(g);
+#endif
     graph_leave(g);
     checkpoint_end(g);
     graph_offload_stash_go(g);

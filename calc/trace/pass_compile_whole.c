@@ -5,7 +5,9 @@
 
 #ifndef VRAM_SMALL
 
+#include "calc/trace/compiled.h"
 #include "calc/trace/inductor.h"
+#include "calc/trace/loss_tiled.h"
 #include "calc/trace/pass_compile.h"
 #include "calc/trace/pass_compile_kept.h"
 
@@ -76,6 +78,37 @@ static bool whole_compile(struct graph *g)
     return graph_ok(g);
 }
 
+// The hidden states that are scored, which the graph takes out of the last norm's. With the
+// embedding's weight as the head's its gradient waits for what words get.
+static struct value whole_scored(struct graph *g, const struct inductor *d)
+{
+    struct value out = graph_make(g, OP_INDEX, ROLE_HEAD, PART_INPUT, d->buffers[d->result].dtype,
+                                  SHAPE_SHIFTED_U);
+    if (!g->grad || !graph_ok(g))
+        return out;
+    uint32_t rows = graph_scratch(g, OP_INDEX, ROLE_LOSS, PART_SCRATCH, DT_I64, SHAPE_SHIFTED);
+    int32_t n = graph_node(g, NODE_COMPILED_BLOCK, &out, 0);
+    graph_save(g, n, rows);
+    tape_unref(g->t, rows);
+    if (g->m->c.tie_embeddings) {
+        struct value words = graph_param(g, true, P_WTE);
+        graph_edge(g, n, words);
+        graph_drop(g, words);
+    }
+    return out;
+}
+
+// The last norm's result is a variable of the model's function.
+static struct value whole_tiled(struct graph *g, struct inductor *d, uint32_t ids)
+{
+    struct value scored = whole_scored(g, d), loss = loss_tiled(g, scored);
+    tape_ref(g->t, ids);
+    compile_keep(g, g->compiled_end, IDS, ids);
+    graph_drop(g, scored);
+    tape_unref(g->t, d->buffers[d->result].storage);
+    return loss;
+}
+
 struct value compile_whole_forward(struct graph *g, uint32_t ids, uint32_t targets,
                                    struct value *logits)
 {
@@ -86,10 +119,12 @@ struct value compile_whole_forward(struct graph *g, uint32_t ids, uint32_t targe
         if (g->grad)
             whole_show_kept(g, d);
         g->compiled_end = compile_kept_nodes(g, KEPT_END_NODES);
-        loss = compile_loss(g, d->buffers[d->result].storage, ids, targets, logits);
+        loss = compile_leaves_loss(g->m)
+                   ? whole_tiled(g, d, ids)
+                   : compile_loss(g, d->buffers[d->result].storage, ids, targets, logits);
     }
     if (!g->grad || !graph_ok(g))
-        compile_whole_backward(g);  // nothing waits for one
+        compile_whole_end(g);  // nothing waits for a backward pass
     return loss;
 }
 
@@ -121,6 +156,11 @@ static void head_done(struct graph *g, struct head *head)
     compile_forget(g, g->compiled_end, HEAD_CAST);
 }
 
+static void run_made(struct graph *g, struct inductor_buffer *b)
+{
+    b->storage = compile_buffer(g, (enum op)b->op, b->role, b->part, b->dtype, b->shape);
+}
+
 // The head. Pure two bytes make a tied weight's gradient in one product with the sum, at the end.
 static struct head backward_head(struct graph *g, struct inductor *d)
 {
@@ -129,10 +169,8 @@ static struct head backward_head(struct graph *g, struct inductor *d)
     if (is_loss_apart(g))
         tape_ref(g->t, head.held = compile_kept(g, g->compiled_end, LOGITS));
     head.logits = compile_logits_gradient(g, g->compiled_end, !is_loss_apart(g));
-    if (d->unused) {
-        struct inductor_buffer *b = &d->buffers[d->unused];
-        b->storage = compile_buffer(g, OP_ZEROS, b->role, b->part, b->dtype, b->shape);
-    }
+    if (d->unused)
+        run_made(g, &d->buffers[d->unused]);
     uint32_t waits = d->head && d->buffers[d->head].last ? d->head : 0;
     if (waits && d->buffers[waits].shape == SHAPE_NV) {
         d->buffers[waits].storage = head.logits;
@@ -142,8 +180,7 @@ static struct head backward_head(struct graph *g, struct inductor *d)
             compile_buffer(g, OP_MM, ROLE_HEAD, PART_WEIGHT_GRAD_LOW, g->compute, SHAPE_W_WTE);
     else if (!tied && trained)
         compile_gradient(g, true, P_HEAD, OP_MM, PART_WEIGHT_GRAD);
-    struct inductor_buffer *in = &d->buffers[d->incoming];
-    in->storage = compile_buffer(g, OP_MM, in->role, in->part, in->dtype, in->shape);
+    run_made(g, &d->buffers[d->incoming]);
     if (waits && d->buffers[waits].shape != SHAPE_NV) {
         d->buffers[waits].storage = head.low;
         head.low = TAPE_NONE;
@@ -172,18 +209,53 @@ static void backward_rest(struct graph *g)
     }
 }
 
+// What words get is added to what the head has got of one weight, in place. SRC: pytorch
+// torch/csrc/autograd/input_buffer.cpp.
+static void node_add_words(struct graph *g, struct node *weight, uint32_t head)
+{
+    if (head == TAPE_NONE)
+        return;
+    tape_unref(g->t, weight->gradient[0]);
+    weight->gradient[0] = head;
+}
+
+void node_compiled_whole(struct graph *g, const struct node *n, uint32_t results[])
+{
+    struct inductor *d = g->inductor;
+    int32_t words = n->edge_count ? n->edges[0].to : GRAPH_NO_NODE;
+    struct node *own = &g->nodes[g->running],
+                *weight = words == GRAPH_NO_NODE ? NULL : &g->nodes[words];
+    uint32_t scored = own->gradient[0], head = weight ? weight->gradient[0] : TAPE_NONE;
+    own->gradient[0] = results[0] = TAPE_NONE;
+    if (weight)
+        weight->gradient[0] = TAPE_NONE;
+    run_made(g, &d->buffers[d->unused]);
+    run_made(g, &d->buffers[d->incoming]);
+    tape_unref(g->t, scored);
+    inductor_run(d, true);
+    if (weight)
+        node_add_words(g, &g->nodes[words], head);
+    compile_forget(g, g->compiled_end, IDS);
+    compile_accumulate_all(g);
+}
+
 void compile_whole_backward(struct graph *g)
 {
     struct inductor *d = g->inductor;
-    if (d && g->grad && graph_ok(g)) {
-        struct head head = backward_head(g, d);
-        inductor_run(d, true);
-        backward_rest(g);
-        compile_forget(g, g->compiled_end, IDS);
-        head_done(g, &head);
-        compile_release(g, &head.held);
-        compile_accumulate_all(g);
-    }
+    if (!d || !g->grad || !graph_ok(g))
+        return;
+    struct head head = backward_head(g, d);
+    inductor_run(d, true);
+    backward_rest(g);
+    compile_forget(g, g->compiled_end, IDS);
+    head_done(g, &head);
+    compile_release(g, &head.held);
+    compile_accumulate_all(g);
+}
+
+void compile_whole_end(struct graph *g)
+{
+    struct inductor *d = g->inductor;
     if (d) {
         inductor_free(d);
         mem_free(g->mem, d, sizeof *d);

@@ -3,6 +3,7 @@ import ctypes
 import gc
 import gzip
 import json
+import math
 import os
 import sys
 
@@ -56,6 +57,16 @@ def answer_questions():
         masking_utils.fast_all = answering(masking_utils.fast_all, True)
     except (ImportError, AttributeError):
         pass
+
+
+def answer_scatter():
+    """How many places a mask has is asked of the device in a compiled masked_scatter's backward, too: all of them."""
+    def backward(grad, mask, sizes):
+        places = torch.arange(math.prod(sizes), device=grad.device)
+        return grad.reshape(-1).index_select(0, places).view(sizes)
+
+    answer_scatter.library = torch.library.Library("aten", "IMPL")
+    answer_scatter.library.impl("masked_scatter_backward", backward, "CUDA")
 
 
 def answer_unlike(rows):

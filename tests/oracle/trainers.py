@@ -280,6 +280,11 @@ class Rows(torch.utils.data.Dataset):
         return dict(input_ids=ids, attention_mask=torch.ones_like(ids), labels=ids)
 
 
+def collect():
+    """What compiling has left in cycles, as Python's collector would sooner or later."""
+    register_optimizer_step_post_hook(lambda *_: gc.collect() and None)
+
+
 def evaluation(steps, evals, eval_batch):
     return dict(eval_strategy="steps", eval_steps=steps, per_device_eval_batch_size=eval_batch) if evals else {}
 
@@ -306,8 +311,8 @@ def hf(family, layers, batch, seq, steps=2, arguments="", evals=0, eval_batch=0,
                              save_strategy="no", dataloader_pin_memory=False, **words, **shared,
                              **evaluation(steps, evals, eval_batch))
     Steps(model)
-    if words.get("torch_compile"):  # what compiling has left in cycles, as Python's collector would sooner or later
-        register_optimizer_step_post_hook(lambda *_: gc.collect() and None)
+    if words.get("torch_compile"):
+        collect()
     Trainer(model, args, train_dataset=Rows(family, seq), eval_dataset=Rows(family, seq, evals * eval_batch),
             compute_metrics=(lambda results: {}) if metrics else None).train()
 
@@ -463,7 +468,8 @@ def sft(family, layers, batch, seq, steps=2, arguments="", lora="", evals=0, eva
     import datasets
     import trl
     oracle.answer_unlike(rows)
-    model = prepare(family, layers, **more)
+    compiles = chosen(arguments).get("torch_compile")
+    model = prepare(family, layers, watch=not compiles, **more)
     args = trl.SFTConfig(tempfile.mkdtemp(), per_device_train_batch_size=batch, max_steps=steps, report_to=[], save_strategy="no",
                          dataloader_pin_memory=False, max_length=seq, **chosen(arguments), **evaluation(steps, evals, eval_batch))
     texts, tests = (datasets.Dataset.from_list([{"input_ids": [1] * seq}] * n)
@@ -471,6 +477,9 @@ def sft(family, layers, batch, seq, steps=2, arguments="", lora="", evals=0, eva
     trainer = trl.SFTTrainer(model=model, args=args, train_dataset=texts, eval_dataset=tests if evals else None,
                              processing_class=tokenizer(), peft_config=adapter_config(lora) if lora else None)
     Steps(trainer.model)
+    if compiles:
+        oracle.answer_scatter()
+        collect()
     trainer.train()
     return {"options": f"{arguments} loss_type={getattr(args, 'loss_type', '-')} checkpointing={args.gradient_checkpointing}"
             f" bf16={args.bf16} optim={args.optim}"}

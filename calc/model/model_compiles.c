@@ -44,7 +44,7 @@ bool model_compiles_blocks(const struct vram_config *c)
 // Not of pairs, whose loss the trainer makes.
 static inline bool model_compiles_answers(const struct vram_config *c)
 {
-#ifdef __wasm__
+#ifdef VRAM_SMALL
     (void)c;
     return false;
 #else

@@ -10,7 +10,7 @@
 
 #include "calc/trace/inductor.h"
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 
 bool inductor_is_wide_mask(const struct inductor *d, const struct node *n, uint32_t value)
 {

@@ -6,7 +6,7 @@
 
 #include "calc/trace/compiled.h"
 
-#ifndef __wasm__
+#ifndef VRAM_SMALL
 
 // A kernel of the embedding: what it reads, and what it makes of that, or 0.
 static void run_words_kernel(struct inductor *d, uint32_t a, uint32_t b, uint32_t made)

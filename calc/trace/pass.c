@@ -206,7 +206,7 @@ static void pass_backward(struct graph *g, struct value loss)
         parallel_begin_backward(g);
         backward_run(g, root.node, one, 0);
     }
-#ifndef __wasm__
+#ifndef VRAM_SMALL
     compile_whole_end(g);
 #endif
     graph_leave(g);

@@ -45,9 +45,9 @@ NVCC := $(firstword $(shell command -v nvcc) $(wildcard $(CUDA_HOME)/bin/nvcc /u
 WASM_LD := $(firstword $(shell command -v wasm-ld || command -v wasm-ld-14))
 WASM_RT := $(firstword $(wildcard $(shell clang -print-resource-dir 2>/dev/null)/lib/*/libclang_rt.builtins-wasm32.a \
 	/usr/lib/llvm-*/lib/clang/*/lib/wasi/libclang_rt.builtins-wasm32.a))
-PARTS := vramdoc vramcalc libvram.a $(if $(WASM_LD),vram.wasm vram-export.wasm) $(if $(NVCC),vramprobe)
+PARTS := vramdoc vramcalc libvram.a $(if $(WASM_LD),vram.wasm vram-whole.wasm) $(if $(NVCC),vramprobe)
 
-PAGE_MODULES := $(foreach m,vram vram-export,templates/$(m).wasm templates/$(m).wasm.js)
+PAGE_MODULES := $(foreach m,vram vram-whole,templates/$(m).wasm templates/$(m).wasm.js)
 SENTENCES := $(patsubst i18n/calculator/%.json,templates/sentences.%.js,$(wildcard i18n/calculator/*.json))
 
 all: skipped $(addprefix $(BUILD)/,$(PARTS) templates i18n) \
@@ -130,7 +130,7 @@ wheel: package
 # For the page: the modules as they are, and each as a classic script that holds it in base64, which also works from file://,
 # where nothing may be fetched.
 templates/vram.wasm.js: VARIABLE := vramWasm
-templates/vram-export.wasm.js: VARIABLE := vramExportWasm
+templates/vram-whole.wasm.js: VARIABLE := vramWholeWasm
 templates/%.wasm.js: $(BUILD)/%.wasm
 	{ printf 'window.$(VARIABLE) = "'; base64 -w 0 $<; printf '";\n'; } >$(BUILD)/$(@F)
 	@cmp -s $(BUILD)/$(@F) $@ && touch $@ || cp $(BUILD)/$(@F) $@
@@ -149,7 +149,8 @@ WASM_OPT := $(shell command -v wasm-opt)
 WASM_FLAGS := --target=wasm32 -mbulk-memory -Oz -flto -std=c11 -ffreestanding -fvisibility=hidden -I. $(filter-out -Wmissing-prototypes,$(WARN))
 wasm_FLAGS_NOW := clang $(WASM_FLAGS)
 # Small, but for the files in which an estimate spends its time.
-%/calc/replay/allocator.o %/calc/replay/player.o: WASM_FLAGS += -Os
+$(BUILD)/wasm/small/calc/replay/allocator.o $(BUILD)/wasm/small/calc/replay/player.o: WASM_FLAGS += -Os
+$(BUILD)/wasm/whole/calc/replay/%.o: WASM_FLAGS += -O2
 # The module of a page's first number, without what VRAM_SMALL leaves out, and the whole one, which comes after it.
 $(BUILD)/wasm/small/%.o: %.c Makefile $(BUILD)/flags.wasm
 	@mkdir -p $(@D)
@@ -158,8 +159,8 @@ $(BUILD)/wasm/whole/%.o: %.c Makefile $(BUILD)/flags.wasm
 	@mkdir -p $(@D)
 	clang $(WASM_FLAGS) $(DEPENDENCIES) -c $< -o $@
 $(BUILD)/vram.wasm: $(patsubst %.c,$(BUILD)/wasm/small/%.o,$(filter-out calc/parse/%,$(CORE)) calc/wasm/wasm.c)
-$(BUILD)/vram-export.wasm: $(patsubst %.c,$(BUILD)/wasm/whole/%.o,$(CORE) $(WASM))
-$(BUILD)/vram.wasm $(BUILD)/vram-export.wasm:
+$(BUILD)/vram-whole.wasm: $(patsubst %.c,$(BUILD)/wasm/whole/%.o,$(CORE) $(WASM))
+$(BUILD)/vram.wasm $(BUILD)/vram-whole.wasm:
 	$(WASM_LD) --no-entry --strip-all --gc-sections --compress-relocations --stack-first -z stack-size=262144 $^ $(WASM_RT) -o $@
 	$(if $(WASM_OPT),$(WASM_OPT) --enable-bulk-memory --low-memory-unused --flatten --rereloop -Oz -Oz --converge $@ -o $@)
 

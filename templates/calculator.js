@@ -350,7 +350,7 @@
   // The whole library in place of the first number's, which leaves out families, fields and kinds of runs: until it is there, or
   // fails to come, nothing is called wrong. Resolves to its module, for a worker.
   async function complete() {
-    const module = await WebAssembly.compile(await page.module("export", "vramExportWasm"));
+    const module = await WebAssembly.compile(await page.module("whole", "vramWholeWasm"));
     core = page.core = await window.vramOpen(module);
     bases.clear();
     prepare();

@@ -184,7 +184,7 @@ static const char *compile_name(uint64_t mode)
 }
 
 #ifdef __wasm__
-#define ADVISES false  // a page asks for the advice itself, of its second module
+#define ADVISES false  // a page asks for the advice itself, of its worker
 #else
 #define ADVISES true
 #endif

@@ -332,7 +332,7 @@ static int config_bad_value(struct message *e, struct err_pos pos, size_t field,
 // A card's memory in GiB, without a unit, where that counts MiB: no card has so little.
 static bool config_means_gib(size_t field, uint64_t n, const char *value, size_t len)
 {
-#ifdef VRAM_SMALL  // the page has no room for it
+#ifdef VRAM_SMALL  // it has no room for it
     (void)field, (void)n, (void)value, (void)len;
     return false;
 #else

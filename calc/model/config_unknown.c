@@ -3,7 +3,7 @@
 #include "calc/base/text.h"
 #include "calc/model/config.h"
 
-#ifndef VRAM_SMALL  // the page has no room for them
+#ifndef VRAM_SMALL  // it has no room for them
 static bool config_is_idle(const char *key, size_t len)
 {
     return text_has_word(

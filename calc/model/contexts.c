@@ -8,7 +8,7 @@
 enum { MIB = 1048576 };
 enum loading { LAZY, EAGER, BARE };
 
-// As in contexts.def; the page has no sources.
+// As in contexts.def; the small module has no sources.
 static const struct row {
     const char *card;
     uint32_t loading;

@@ -23,6 +23,6 @@ double cost_seconds(const struct cost *c, const struct vram_config *config);
 
 // The same of one dense layer in a micro-batch, forward and backward: its products, which tensor
 // parallelism divides, and with sequence_parallel what its collectives move between H100s.
-double cost_layer_seconds(const struct model *m);  // the page has no pipelines' queues
+double cost_layer_seconds(const struct model *m);  // the small module has no pipelines' queues
 
 #endif

@@ -1,4 +1,4 @@
-// Experts as torchtitan has them, which GPUs may share. In the page nothing is.
+// Experts as torchtitan has them, which GPUs may share. In the small module nothing is.
 
 #ifndef CALC_EXPERTS_H
 #define CALC_EXPERTS_H

@@ -73,7 +73,7 @@ static bool family_experts_loose(const struct vram_config *c)
     return c->n_expert && c->quantization > QUANTIZATION_NF4_DOUBLE;
 }
 
-// Of those that the page's module has no rows for.
+// Of those that the small module has no rows for.
 static unsigned family_whole_runs(const struct vram_config *c)
 {
     return MODEL_IS_WHOLE * ((c->attention == ATTENTION_FLASH_2) * FLASH_2 |

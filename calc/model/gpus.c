@@ -7,7 +7,7 @@
 
 enum { MIB = 1048576, GPU_KEY_MAX = 40 };
 
-// Addresses and remarks stay out of the page's build: they are half of the table's bytes.
+// Addresses and remarks stay out of the pages' modules: they are half of the table's bytes.
 #ifdef __wasm__
 #define ADDRESS(id) NULL
 #define REMARK(id) NULL

@@ -64,7 +64,7 @@ void handle_begin_text(struct vram *v, const char *file);
 // Out of memory, recorded.
 int handle_no_memory(struct vram *v);
 // Of a code from within, without a sentence: no memory, or a fault of the tapes or their player.
-// The page's module has no room for the other sentence.
+// The small module has no room for the other sentence.
 #ifdef VRAM_SMALL
 #define handle_failed(v, code) handle_no_memory(v)
 #else

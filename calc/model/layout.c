@@ -7,7 +7,7 @@
 #include "calc/base/size.h"
 #include "calc/model/names.h"
 
-// Gemma's layers, which the page does not have, are put by these, too.
+// Gemma's layers, which the small module does not have, are put by these, too.
 #ifdef VRAM_SMALL
 #define LAYOUT_APART static
 #else

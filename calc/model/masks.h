@@ -1,4 +1,4 @@
-// Masks of T x T for rows that are not alike. None in the page.
+// Masks of T x T for rows that are not alike. None in the small module.
 
 #ifndef CALC_MASKS_H
 #define CALC_MASKS_H

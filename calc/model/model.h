@@ -5,7 +5,7 @@
 
 #include "calc/model/config.h"
 
-// False in the page's module, which has no room for all that is modelled.
+// False in the small module, which has no room for all that is modelled.
 #ifdef VRAM_SMALL
 enum { MODEL_IS_WHOLE = false };
 #else
@@ -64,7 +64,7 @@ enum model_feature {
 #define HAS_BARE_OUTPUT \
     (UINT64_C(1) << 39)  // attention_bias does not mean the projection of attention's output
 
-// Of families that the page's module has no room for: none has them there.
+// Of families that the small module has no room for: none has them there.
 #define HAS_IN_WHOLE(bit) ((uint64_t)MODEL_IS_WHOLE << (bit))
 #define HAS_GLOBAL_HEADS \
     HAS_IN_WHOLE(31)  // layers without a window have heads of a width of their own (Gemma 4)
@@ -329,20 +329,20 @@ uint64_t model_adapted_width(const struct vram_config *c);
 bool model_offloads_form(const struct vram_config *c);
 
 // Whether axolotl's fused functions for adapters are modelled for such a run: lora_kernels. Never
-// in the page's build.
+// in the small module.
 bool model_fuses_adapters(const struct vram_config *c);
 
-// Whether use_cache is modelled for such a run. Never in the page's build.
+// Whether use_cache is modelled for such a run. Never in the small module.
 bool model_returns_cache(const struct vram_config *c);
 
 // Whether head and loss in one are modelled for such a run.
 bool model_fuses_head(const struct vram_config *c);
 
-// Whether the evaluation of eval_batch_size is modelled for such a run. Never in the page's build.
+// Whether the evaluation of eval_batch_size is modelled for such a run. Never in the small module.
 bool model_evaluates(const struct vram_config *c);
 
 // Whether torch.compile of each block by itself is modelled for a configuration without "auto". In
-// the page's build never where heads are normalized.
+// the small module never where heads are normalized.
 bool model_compiles_whole(const struct vram_config *c);
 bool model_compiles_parts(const struct vram_config *c);
 bool model_compiles_blocks(const struct vram_config *c);

@@ -339,7 +339,7 @@ static int model_check_compile(const struct vram_config *c, struct message *e)
              (compiled || (c->n_expert && !framework_goes(c, BY_PERMUTED_EXPERTS))),
          MESSAGE_selective_here,
          {"checkpointing"}},
-#ifndef VRAM_SMALL  // the page has no room for it, and says one setting after the other
+#ifndef VRAM_SMALL  // it has no room for it, and says one setting after the other
         {c->float8 && !model_compiles_blocks(c), MESSAGE_float8_blocks, {"float8", "compile"}},
 #endif
         {blocks && !model_compiles_blocks(c), MESSAGE_compile_blocks, {"compile"}},

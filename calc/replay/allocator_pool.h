@@ -6,7 +6,7 @@
 
 #include "calc/replay/allocator_state.h"
 
-// Part of every step of a replay. In the page size counts more.
+// Part of every step of a replay. In the small module size counts more.
 #ifdef VRAM_SMALL
 #define POOL_HOT static inline
 #else

@@ -68,7 +68,7 @@ struct player {
     uint32_t iterations;  // played
     uint64_t steady_end, first_step_peak,
         eval_peak;  // live bytes: at the end; peaks of iteration 0, of evaluation
-    // lean, and none in the page:
+    // lean, and none in the small module:
     uint64_t turns;            // segments played so far
     uint64_t by_pools;         // as many are played pool by pool where their reels have stretches
     uint64_t passed;           // stretches whose temporaries were not

@@ -62,15 +62,15 @@ struct reel {
     struct reel_saved *saved;
     size_t saved_count, saved_cap, saved_next;  // next: looked at first
     struct tape_stack stack;                    // of the model
-    struct reel_loop *loops;                    // in order; none in the page
+    struct reel_loop *loops;                    // in order; none in the small module
     size_t loop_count, loops_cap;
     uint32_t more_turns;  // of each loop, beyond those that were recorded
     bool brief;           // the tape is without them
     bool whole;  // record every layer, for tests: what is repeated must equal what is written out
     bool failed;
     bool placed;                 // kinds and places are there: the first reel_fit makes them
-    struct stretches stretches;  // none in the page
-    bool shapes[SHAPE_COUNT];    // that it has; not known in the page
+    struct stretches stretches;  // none in the small module
+    bool shapes[SHAPE_COUNT];    // that it has; not known in the small module
 };
 
 void reel_init(struct reel *r, const struct vram_mem *mem);
@@ -98,7 +98,7 @@ int reel_unroll(struct reel *r, struct tape *spare);
 struct reel_sizes {
     int64_t change[SHAPE_COUNT * DT_COUNT * 2];
     uint64_t most;               // bytes of the largest
-    uint64_t each[SHAPE_COUNT];  // of each in the widest format; none in the page
+    uint64_t each[SHAPE_COUNT];  // of each in the widest format; none in the small module
 };
 void reel_sizes_make(struct reel_sizes *s, const uint64_t elements[SHAPE_COUNT],
                      const struct dims *d);

@@ -46,7 +46,7 @@ _Static_assert((int)TAPE_STORAGES == 1 << 22 && (int)GRAPH_OUTPUTS <= 1 << 2 &&
                    (int)ROLE_COUNT <= 1 << 6,
                "a value's parts hold what they number");
 
-// Parts of a byte and of two, but in the page's module, which has no room for taking them apart.
+// Parts of a byte and of two, but in the small module, which has no room for taking them apart.
 #ifndef VRAM_SMALL
 #define GRAPH_NIBBLE : 4
 #define GRAPH_EXTRA : 12

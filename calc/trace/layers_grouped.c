@@ -11,7 +11,7 @@
 #include "calc/trace/layers_mixer.h"
 #include "calc/trace/linear.h"
 
-// Gemma 4's experts take parts of it, which the page does not have.
+// Gemma 4's experts take parts of it, which the small module does not have.
 #ifdef VRAM_SMALL
 #define GROUPED_APART static
 #else

@@ -9,7 +9,7 @@
 #include "calc/trace/layers_lora.h"
 #include "calc/trace/quantized.h"
 
-// They stay out of the page's build, which has no room for them (model_fuses_adapters).
+// They stay out of the small module, which has no room for them (model_fuses_adapters).
 #ifdef VRAM_SMALL
 bool lora_fused_has(const struct graph *g, uint16_t weight)
 {

@@ -67,7 +67,7 @@ struct value loss_forward(struct graph *g, struct value *normed, uint32_t target
     if (MODEL_IS_WHOLE && tiled)
         return loss_tiled(g, x);
     if (tiled || g->m->c.cross_entropy == CROSS_ENTROPY_CHUNKED)
-        return loss_chunked(g, x);  // for the page both
+        return loss_chunked(g, x);  // for the small module both
     if (g->m->c.cross_entropy == CROSS_ENTROPY_CCE)
         return loss_cut(g, x, targets);
     if (g->m->c.cross_entropy == CROSS_ENTROPY_CHUNKED_OUTPUT)

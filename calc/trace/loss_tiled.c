@@ -7,7 +7,7 @@
 #include "calc/trace/layers.h"
 #include "calc/trace/linear.h"
 
-#ifndef VRAM_SMALL  // the page takes it for Liger's
+#ifndef VRAM_SMALL  // the small module takes it for Liger's
 static uint32_t tiled_row(struct graph *g, enum op op, uint8_t part, uint8_t dtype)
 {
     return graph_scratch(g, op, ROLE_LOSS, part, dtype, SHAPE_SHIFTED);

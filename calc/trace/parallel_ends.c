@@ -8,7 +8,7 @@
 #include "calc/trace/gather.h"
 #include "calc/trace/parallel.h"
 
-// What the page's module has no room for: both ends as units that go and come back, and the root's
+// What the small module has no room for: both ends as units that go and come back, and the root's
 // part in it.
 static bool ends_go(const struct graph *g)
 {

@@ -3,7 +3,7 @@
 #include "calc/trace/tape.h"
 
 // What is seldom needed is out of the way of what is called for each instruction, which looks first
-// whether there is room. In the page size counts more.
+// whether there is room. In the small module size counts more.
 #ifdef VRAM_SMALL
 #define TAPE_APART
 #define TAPE_LOOKS false
@@ -26,7 +26,7 @@ void tape_free(struct tape *t)
     mem_free(t->mem, t->code, t->code_cap * sizeof *t->code);
     mem_free(t->mem, t->segments, t->segment_cap * sizeof *t->segments);
     mem_free(t->mem, t->unit_slots, t->unit_slots_cap * sizeof *t->unit_slots);
-    if (TAPE_LOOKS) {  // none in the page
+    if (TAPE_LOOKS) {  // none in the small module
         mem_free(t->mem, t->left, t->left_cap * sizeof *t->left);
         mem_free(t->mem, t->turns, t->turns_cap * sizeof *t->turns);
     }

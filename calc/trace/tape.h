@@ -112,7 +112,7 @@ struct tape {
     size_t unit_slots_cap;
     struct tape_left *left;  // in order
     size_t left_count, left_cap;
-    struct tape_turn *turns;  // in order; none in the page
+    struct tape_turn *turns;  // in order; none in the small module
     size_t turn_count, turns_cap;
     uint32_t turn;            // that is being recorded, or 0
     bool left_alone;          // nothing else differs in a pass that finds gradients

@@ -49,7 +49,7 @@ struct vram_field {
 VRAM_API const struct vram_field *vram_field_at(size_t index);       // NULL past the end
 VRAM_API const struct vram_field *vram_field_find(const char *key);  // by key or alias, or NULL
 
-// Kinds that the page's module has no room for.
+// Kinds that the small module has no room for.
 #ifdef VRAM_SMALL
 #define VRAM_KINDS_WHOLE(X)
 #else

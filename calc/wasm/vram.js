@@ -1,5 +1,5 @@
-// The estimator for a page or for Node: opens vram.wasm, or vram-export.wasm, which has all that the command has, and speaks its
-// interface (heads of calc/wasm/wasm.c and export.c).
+// The estimator for a page or for Node: opens vram.wasm, or vram-whole.wasm, which has all that the command has, and speaks its
+// interface (heads of calc/wasm/wasm.c and whole.c).
 // A classic script, because modules are blocked on file://; it sets globalThis.vramOpen and nothing else.
 //
 //     const calc = await vramOpen(bytes);                     // the bytes of vram.wasm, or a module
@@ -75,14 +75,14 @@
             return this.#e.clear();
         }
 
-        // Text of one kind on top of the configuration as it is: flat, and with vram-export.wasm any of VRAM_KINDS (auto: whichever it is).
+        // Text of one kind on top of the configuration as it is: flat, and with vram-whole.wasm any of VRAM_KINDS (auto: whichever it is).
         parse(kind, text, name) {
             if (kind === 'flat') return this.#answer(this.#e.flat(this.#put(text)), false);
             const file = this.#file(text, name);
             return this.#answer(this.#e.parse(this.#number('kinds', kind), ...file), false);
         }
 
-        // Of vram-export.wasm, as all below but ask(). The kind of a text: flat, nanogpt, log, hf, axolotl, ...; auto where it is none that is read.
+        // Of vram-whole.wasm, as all below but ask(). The kind of a text: flat, nanogpt, log, hf, axolotl, ...; auto where it is none that is read.
         recognize(text, name) {
             const number = this.#e.recognize(...this.#file(text, name));
             return [...this.#numbers.kinds].find(([, n]) => n === number)?.[0] ?? 'auto';
@@ -95,7 +95,7 @@
             return read.code && read.value.error.id === 'text_is_oom' ? { kind: 'oom', ...this.explain(text) } : { kind, ...read };
         }
 
-        // report, config, gpus, presets, timeline, serving, fields; of vram-export.wasm advise, cards, serve and compare, too
+        // report, config, gpus, presets, timeline, serving, fields; of vram-whole.wasm advise, cards, serve and compare, too
         ask(what) {
             const add = this.#e[what];
             const answer = this.#answer(add ? add() : this.#e.answer(this.#number('asks', what)));
@@ -103,12 +103,12 @@
             return answer;
         }
 
-        // vram-export.wasm has these, too.
+        // vram-whole.wasm has these, too.
         solve(field) {
             return this.#answer(this.#e.solve(this.#put(field)));
         }
 
-        // Also of vram-export.wasm: an answer in any format, as { code, bytes } (a trace for memory_viz is no text).
+        // Also of vram-whole.wasm: an answer in any format, as { code, bytes } (a trace for memory_viz is no text).
         write(answer, format) {
             const code = this.#e.write(this.#number('answers', answer), this.#number('formats', format));
             if (code !== 0) return this.#answer(code);

@@ -230,7 +230,7 @@ static int set_lines(vram *v, const char *text, size_t len, unsigned turn)
 }
 
 // Sets the lines `key = value` of the first len bytes of the input on top of what is there, up to
-// the first that is wrong. Readers of files are the second module's.
+// the first that is wrong. Readers of files are the whole one's.
 EXPORT(flat) int wasm_flat(size_t len)
 {
     vram *v = wasm_handle();

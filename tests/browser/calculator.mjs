@@ -89,7 +89,7 @@ function whole(browser, site) {
     await tab.locator("[name=all-expert_parallel]").waitFor();
   });
   check("calculator: the whole library does not come", async () => {
-    const prepare = (page) => page.route(/vram-export/, (route) => route.abort());
+    const prepare = (page) => page.route(/vram-whole/, (route) => route.abort());
     const tab = await ready(browser, site.http, "en", "#preset=gpt2&n_head=7", { prepare });
     try {
       that(/n_head|n_embd/.test(await verdict(tab)), `what is wrong is said: ${await verdict(tab)}`);

@@ -45,7 +45,7 @@ function command([verb, argument, config]) {
     return done.stdout ? { text: done.stdout, value: JSON.parse(done.stdout) } : { refused: done.stderr };
 }
 runInThisContext(readFileSync(join(root, 'calc/wasm/vram.js'), 'utf8'));
-const page = await globalThis.vramOpen(readFileSync(join(build, 'vram-export.wasm')));
+const page = await globalThis.vramOpen(readFileSync(join(build, 'vram-whole.wasm')));
 function module([verb, argument, config]) {
     page.clear();
     const read = page.parse('flat', flat(wordsOf(config)));

@@ -8,7 +8,7 @@ import { basename, dirname, join } from 'node:path';
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 export const build = process.env.BUILD ?? join(root, 'build');
 // The module of a page's first number, and the whole one, which comes after it.
-export const wasmFile = join(build, 'vram.wasm'), wholeFile = join(build, 'vram-export.wasm');
+export const wasmFile = join(build, 'vram.wasm'), wholeFile = join(build, 'vram-whole.wasm');
 
 // A calculator with memory of its own. Ends the test where the module was not built.
 export async function open(file = wasmFile) {

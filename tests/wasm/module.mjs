@@ -49,7 +49,7 @@ check('a preset is set before other lines', calc.estimate('n_layer = 3\r\n\n  pr
 check('a line without a value is an error', calc.estimate('batch_size\n').code !== 0);
 check('a broken model is an error', calc.estimate('n_embd = 512\nn_head = 12\n').code === -5);
 
-// Whatever is pasted is read by the second module.
+// Whatever is pasted is read by the whole module.
 const larger = await open(wholeFile);
 check('a kind that is not one is refused', larger.parse('auto', '[').code !== 0);
 const hf = larger.read('{"model_type": "llama", "hidden_size": 512, "num_hidden_layers": 4, "num_attention_heads": 8,' +

@@ -1,9 +1,8 @@
-// What a second module adds for a page that is asked for it: searches over configurations, and
+// What the whole library answers a page beyond its first number: searches over configurations, and
 // every format of every answer.
 //
-// It is the first module's whole interface and these functions more: a page that reads a file, asks
-// what to change, solves for a length, lists cards, writes a trace or a picture loads it then, and
-// hands it the configuration as flat lines.
+// vram-whole.wasm is the first module's whole interface and these functions more, without what
+// VRAM_SMALL leaves out there. A page goes on with it after its first number.
 
 #include "calc/wasm/wasm.h"
 

@@ -1,13 +1,13 @@
-// The second module: every format of every answer, the same text as the command writes.
+// The whole module: every format of every answer, the same text as the command writes.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, check, finish, flat, root, withoutEnglish } from './calc.mjs';
 
-const file = join(build, 'vram-export.wasm');
+const file = join(build, 'vram-whole.wasm');
 if (!existsSync(file)) {
-    console.log('skip vram-export.wasm: it was not built');
+    console.log('skip vram-whole.wasm: it was not built');
     process.exit(0);
 }
 const e = new WebAssembly.Instance(new WebAssembly.Module(readFileSync(file)), {}).exports;

@@ -15,7 +15,7 @@ const QUESTIONS = [
     ['fit', '', 'preset=oom-gpt2'], ['fit', '', `${TUNED} other_memory=2GiB`], ['max_batch', '', TUNED], ['max_batch', '', 'preset=llama-2-70b gpu=T4'],
     ...['batch_size', 'seq_len', 'lora_rank', 'n_layer'].map((field) => ['solve', field, TUNED]), ['solve', 'n_gpu', 'preset=llama-3.1-8b parallel=fsdp2 checkpointing=block gpu=A100 80GB'],
     ['solve', 'max_new_tokens', 'preset=llama-3.1-8b task=inference seq_len=512 gpu=RTX 4090'], ['solve', 'seq_len', 'preset=llama-2-70b gpu=T4'],
-    ['cards', '', TUNED],
+    ['cards', '', `${TUNED} dtype=float16`],  // the small module has no attention of bfloat16 on old cards
     ['advise', '', 'preset=oom-gpt2'], ['advise', '', 'preset=llama-3.1-8b gpu=RTX 4090'],
     ...['', 'fp8', 'awq', 'q4_k_m', 'q8_0'].map((format) => ['serve', '', `preset=llama-3.1-8b seq_len=4096 gpu=RTX 4090${format && ` quantization=${format}`}`]),
     ['serve', '', 'preset=llama-3.1-8b seq_len=4096 kv_dtype=float8 gpu=RTX 4090'], ['serve', '', 'preset=llama-3.1-8b quantization=q4_k_m kv_dtype=q8_0 seq_len=8192 gpu=RTX 3060'],

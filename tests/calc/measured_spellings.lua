@@ -87,4 +87,28 @@ for cell, name in pairs{["80GB A100"] = "A100_80GB_SXM", ["A100-40GB (SXM)"] = "
   says("a card: " .. cell, {gpu = cell}, "gpu=" .. name)
 end
 
+for _, cell in ipairs{"seq 4096", "max_seq_len=4096", "T=4096", "s4096", " 4096 ", "seq_len: 4k", "max_length=4096"} do says("sequences of '" .. cell .. "'", {seq = cell}, "seq_len=4096") end
+says("a prompt behind a blank", {task = "inference", method = "generate", seq = " ~32+50"}, "seq_len=32 max_new_tokens=50")
+for _, cell in ipairs{"batch_size=4", "batch 4", "local_batch_size: 4", "local 4", "micro_batch_size: 4", "per_device_train_batch_size: 4", "bs4"} do
+  says("a batch of '" .. cell .. "'", {batch = cell}, "batch_size=4")
+end
+for _, cell in ipairs{"8x4", "4 total", "batch of 4"} do refuses("a batch of '" .. cell .. "'", {batch = cell}, ("the batch is not said: batch '%s'"):format(cell)) end
+for cell, wanted in pairs{["no checkpointing"] = "none", ["without checkpointing"] = "none", ["full checkpointing"] = "block"} do says(cell, {checkpointing = cell}, "checkpointing=" .. wanted) end
+for cell, wanted in pairs{["adamw_torch (foreach)"] = "foreach", ["torch AdamW fused"] = "fused", ["AdamW (fused)"] = "fused"} do says(cell, {optimizer = cell}, "optimizer=adamw_" .. wanted) end
+for cell, wanted in pairs{["bfloat16-mixed"] = "bfloat16", ["float16-true"] = "float16_pure", ["float16 loaded, bf16 autocast"] = "bfloat16_loaded", ["bf16 loaded"] = "bfloat16_pure"} do
+  says(cell, {precision = cell}, "dtype=" .. wanted)
+end
+says("blanks between words", {task = "inference", method = "generate  2048  after  input"}, "max_new_tokens=2048")
+says("remarks that change nothing", {other = "packed sequences, n/a, ?"}, "batch_size=4")
+refuses("the first step has no states yet", {other = "step 1"}, "unknown method 'the first step alone'")
+says("a later step", {other = "step 10"}, "batch_size=4")
+local early = {group = "torchtitan/pr 183", framework = "torch (2024-04-01), torchtitan", method = "FSDP1", n_gpu = "4", other = "compile"}
+refuses("torchtitan compiled whole models", early, "torchtitan compiled the whole model before May 21, 2024: not modelled")
+early.framework = "torch (2024-05-21), torchtitan"
+says("and blocks since", early, "compile=true parallel=fsdp1")
+says("torchtitan's flex attention", {group = "torchtitan/pr 1", framework = "torchtitan", n_gpu = "8", method = "FSDP2", other = "FlexAttention"}, "parallel=fsdp2", "attention")
+refuses("another flex attention", {other = "flex attention"}, "flex attention is not modelled here")
+says("llama-recipes", {framework = "llama-recipes (Sep 2023), transformers 4.33, torch 2.1"}, "framework=transformers torch=2.1")
+says("a name's two bytes", {model = "casperhansen/llama-3-70b-fp16"}, "preset=llama-3.1-70b")
+
 os.exit(rules.good())

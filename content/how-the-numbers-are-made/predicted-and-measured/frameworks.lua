@@ -8,7 +8,7 @@ local stacks = {
   {"nanogpt", "nanogpt"}, {"transformers", "transformers"}, {"trl", "transformers"}, {"peft", "transformers"},
   {"axolotl", "transformers"}, {"llama%-?factory", "transformers"}, {"ms%-swift", "transformers"}, {"swift", "transformers"},
   {"accelerate", "transformers"}, {"unsloth", "transformers"}, {"deepspeed", "transformers"}, {"optimum", "transformers"},
-  {"trainer", "transformers"}, {"sfttrainer", "transformers"},
+  {"llama%-recipes", "transformers"}, {"llama%-cookbook", "transformers"}, {"trainer", "transformers"}, {"sfttrainer", "transformers"},
 }
 
 -- What may be named too and decides nothing about whose code it is.

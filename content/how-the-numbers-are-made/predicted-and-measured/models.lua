@@ -173,7 +173,7 @@ local qwen2_instructs = {["qwen20.5binstruct"] = "qwen2-0.5b", ["qwen21.5binstru
   ["qwen272binstruct"] = "qwen2.5-72b"}
 
 -- What a name says beyond the shape, at its end: all are tried until none is left.
-local endings = {"hf", "unsloth", "gptq", "gptqint4", "gptqint8", "int4", "int8", "awq", "awqgemm", "awqgemv", "fp8", "base", "it", "pt", "class", "v0.1", "v0.2", "v1.0",
+local endings = {"hf", "unsloth", "gptq", "gptqint4", "gptqint8", "int4", "int8", "awq", "awqgemm", "awqgemv", "fp8", "fp16", "bf16", "base", "it", "pt", "class", "v0.1", "v0.2", "v1.0",
   "intermediatestep1431k3t", "bnb4bit", "bnb8bit", "4bit", "8bit", "4bits", "8bits"}
 local beginnings = {"meta", "unsloth", "test"}
 local anywhere = {"instruct", "chat"}

@@ -17,7 +17,7 @@ local spellings = {
 }
 
 local function plain(cell)
-  local text = cell:lower()
+  local text = cell:lower():gsub("%s+", " ")
   for _, entry in ipairs(spellings) do text = text:gsub(entry[1], entry[2]) end
   return text
 end

@@ -231,7 +231,14 @@ local function titan_code(facts)
   if version < 5 or day < "2024-06-12" then facts.keep_logits = "yes" end
 end
 
+-- PR 268 of May 21, 2024: before, the whole model with FSDP's units in it was compiled.
+local function compiles_whole(facts)
+  return facts.compile and facts.found.day and facts.found.day < "2024-05-21"
+end
+
 local function titan(facts, column)
+  if compiles_whole(facts) then return "torchtitan compiled the whole model before May 21, 2024: not modelled" end
+  if facts.flex and (facts.cp or 1) == 1 then facts.flex = nil end   -- its kernel keeps as many tensors as flash attention
   facts.trained = facts.trained or "all"
   facts.sequence_parallel = true   -- with tensor parallelism always: models/llama3/infra/parallelize.py, apply_tp (SequenceParallel)
   facts.parallel = (facts.parallel == "fsdp1" or facts.parallel == "ddp") and facts.parallel or "fsdp2"

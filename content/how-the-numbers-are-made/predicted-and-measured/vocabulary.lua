@@ -74,6 +74,16 @@ vocabulary.precision = {
   {"gptq 4%-?bit", {quantized = "gptq"}}, {"gptq%-4bit%-128g", {quantized = "gptq"}}, {"awq 4%-?bit", {quantized = "awq"}},
 }
 
+-- What weights are loaded in says what they take; in what a product is, autocast does.
+for _, entry in ipairs{{"bf16", "bfloat16"}, {"bfloat16", "bfloat16"}, {"fp16", "float16"}, {"float16", "float16"}} do
+  for _, form in ipairs{"%s loaded", "loaded in %s", "loaded as %s", "weights in %s", "%s weights"} do
+    table.insert(vocabulary.precision, {form:format(entry[1]), {stored = entry[2], loaded = true}})
+  end
+  table.insert(vocabulary.precision, {entry[1] .. "%-mixed", {base = entry[2], autocast = true}})
+  table.insert(vocabulary.precision, {entry[1] .. "%-true", {base = entry[2], autocast = false}})
+  table.insert(vocabulary.precision, {entry[1] .. "%-pure", {base = entry[2], autocast = false}})
+end
+
 vocabulary.method = {
   -- what is trained
   {"full", {trained = "all"}}, {"pre%-?train", {trained = "all"}}, {"pre%-?training", {trained = "all"}}, {"full[ %-]?fine%-?tun%a+", {trained = "all"}},
@@ -167,6 +177,7 @@ vocabulary.checkpointing = {
   {"hf gradient_checkpointing", {checkpointing = "block"}}, {"gradient_checkpointing", {checkpointing = "block"}},
   {"fsdp block", {checkpointing = "block"}}, {"reentrant", {reentrant = true}}, {"non%-reentrant", {reentrant = false}},
   {"not reentrant", {reentrant = false}}, {"non reentrant", {reentrant = false}}, {"use_reentrant", {reentrant = true}}, {"no use_reentrant", {reentrant = false}},
+  {"no checkpointing", {checkpointing = "none"}}, {"full checkpointing", {checkpointing = "block"}}, {"block checkpointing", {checkpointing = "block"}},
   {"without", {checkpointing = "none"}}, {"w/o", {checkpointing = "none"}}, {"n/a", NOTHING}, {"unsloth %(offload%a*%)", {checkpointing = "block", activation_offload = "inputs"}},
   {"true", {checkpointing = "block"}}, {"on", {checkpointing = "block"}}, {"enabled", {checkpointing = "block"}}, {"1", {checkpointing = "block"}},
   {"false", {checkpointing = "none"}}, {"disabled", {checkpointing = "none"}}, {"0", {checkpointing = "none"}}, {"no gc", {checkpointing = "none"}}, {"no ac", {checkpointing = "none"}},
@@ -208,7 +219,8 @@ vocabulary.optimizer = {
   {"deepspeedcpuadam", {adam = true, offload_optimizer = true}}, {"cpuadam", {adam = true, offload_optimizer = true}}, {"cpu offload", {offload_optimizer = true}},
   {"adamw", {adam = true}}, {"adam", {adam = true}}, {"torch adamw", {optimizer = "adamw_torch"}},
   {"adamw_torch", {optimizer = "adamw_torch"}}, {"adamw_hf", {optimizer = "adamw_hf"}}, {"pytorch adamw", {optimizer = "adamw_torch"}},
-  {"torch adamw %(foreach%)", {optimizer = "adamw_foreach"}}, {"adamw %(foreach%)", {optimizer = "adamw_foreach"}},
+  {"torch adamw %(foreach%)", {optimizer = "adamw_foreach"}}, {"adamw_torch %(foreach%)", {optimizer = "adamw_foreach"}}, {"adamw_torch %(fused%)", {optimizer = "adamw_fused"}},
+  {"torch adamw,? %(?fused%)?", {optimizer = "adamw_fused"}}, {"torch fused adamw", {optimizer = "adamw_fused"}}, {"adamw %(foreach%)", {optimizer = "adamw_foreach"}},
   {"adam %(foreach%)", {optimizer = "adamw_foreach"}}, {"adamw foreach", {optimizer = "adamw_foreach"}},
   {"adamw fused", {optimizer = "adamw_fused"}}, {"adamw_torch_fused", {optimizer = "adamw_fused"}},
   {"fused adamw", {optimizer = "adamw_fused"}}, {"fusedadam", {optimizer = "adamw_fused"}}, {"adamw%(fused%)", {optimizer = "adamw_fused"}}, {"pytorch fused", {optimizer = "adamw_fused"}},
@@ -288,6 +300,9 @@ vocabulary.other = {
   {"%-", NOTHING}, {"none", NOTHING}, {"loss[ _]parallel", NOTHING}, {"unfused", NOTHING}, {"flash%-attn 2", {attention = "flash_attention_2"}}, {"flash_attention_2", {attention = "flash_attention_2"}},
   {"flash%-attention 2", {attention = "flash_attention_2"}}, {"flash%-attention [34]", {attention = "flash_attention_2"}},   -- as many tensors
   {"sdpa", {attention = "sdpa"}}, {"eager attention", {attention = "math"}},
+  {"packed sequences", {packed = true}}, {"packed to max[_ ]?%a*", {packed = true}}, {"%?", NOTHING}, {"n/a", NOTHING}, {"fsdp %(full[_ ]shard%)", {parallel = "fsdp1"}},
+  {"flex[ _%-]?attention", {flex = true}}, {"flex[ _%-]?attn", {flex = true}},
+  {"step 1", {unmodelled = "the first step alone"}}, {"after 1 step", {unmodelled = "the first step alone"}}, {"first step", {unmodelled = "the first step alone"}},
   {"packing", {packed = true}}, {"packed", {packed = true}}, {"unpacked", {packed = false}},
   {"padding%-free", {padding_free = true}}, {"grad%-accum (%d+)", number "accumulation"},
   {"gradient accumulation (%d+)", number "accumulation"}, {"fsdp full shard", {parallel = "fsdp1"}},

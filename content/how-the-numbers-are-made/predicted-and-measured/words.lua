@@ -25,7 +25,7 @@ end
 
 -- "8", "8x", "4 GPUs", "8 (1 node)", "8xH100"; "2 nodes x 8", "2x8": either way round as many.
 local function cards_of(cell)
-  local text = cell:lower():gsub("\u{d7}", "x"):gsub("^n%s*=%s*", "")
+  local text = cell:lower():gsub("\u{d7}", "x"):gsub("^%s+", ""):gsub("^n%s*=%s*", "")
   local nodes, each = text:match("^(%d+)%s*nodes?%s*x%s*(%d+)")
   if not nodes then nodes, each = text:match("^(%d+)%s*x%s*(%d+)$") end
   if nodes then return count(("%d"):format(nodes * each)) end
@@ -33,7 +33,8 @@ local function cards_of(cell)
 end
 
 -- What may stand around a batch.
-local around_batch = {"^per_device_train_batch_size%s*=?%s*", "^m?bs?%s*=?%s*", "^micro[%a _-]*=?%s*", "%s*%(micro%)$", "%s*%(?per[ -]device%)?", "%s*%(?per[ -]gpu%)?", "%s*/%s*gpu$"}
+local around_batch = {"^per_device_train_batch_size%s*[=:]?%s*", "^local[_ ]?b?a?t?c?h?[_ ]?s?i?z?e?%s*[=:]?%s*", "^micro[%a _-]*[=:]?%s*", "^m?bs?%s*[=:]?%s*%f[%d]",
+  "^batch[_ ]?s?i?z?e?%s*[=:]?%s*", "%s*%(micro%)$", "%s*%(?per[ -]device%)?", "%s*%(?per[ -]gpu%)?", "%s*/%s*gpu$"}
 
 -- "2", "2 per GPU", "mbs 2", "2 (GA 8)": sequences of one pass on one card, and how many passes make a step. "8x4" and a batch of
 -- all cards do not say which is which.
@@ -58,10 +59,12 @@ local function one_number(cell)
 end
 
 -- What may stand around a length.
-local around = {"^up to%s*", "^seq_?len%a*%s*=?%s*", "^max_%a+%s*=?%s*", "%s*%(?padded%)?$",  "^len%a*%s*=?%s*", "^ctx%s*=?%s*", "^context%a*%s*=?%s*", "%s*context%s*$", "%s*ctx%s*$", "^max%a*%.?%s*", "%s*max%a*%.?$", "%s*%(?packed%)?$", "^%s*[<~]?=?%s*", "%s*tokens?%s*$", "%s+$"}
+local around = {"^%s+", "^up to%s*", "^max_[%a_]+%s*[=:]?%s*", "^seq_?len%a*%s*[=:]?%s*", "^seq%a*%s*[=:]?%s*", "^[tls]%s*=%s*", "^s%f[%d]", "%s*%(?padded%)?$", "^len%a*%s*=?%s*",
+  "^ctx%s*=?%s*", "^context%a*%s*=?%s*", "%s*context%s*$", "%s*ctx%s*$", "^max%a*%.?%s*", "%s*max%a*%.?$", "%s*%(?packed%)?$", "^%s*[<~]?=?%s*", "%s*tokens?%s*$", "%s+$"}
 
 -- "4096", "<=768", "512, 1024, 2048", "512-1024": the largest length is the one that decides the peak.
 local function lengths(cell)
+  cell = cell:gsub("^%s+", "")
   for _, pattern in ipairs(prompts) do
     local prompt, new = cell:lower():match(pattern)
     if prompt then return math.tointeger(tonumber(prompt)), math.tointeger(tonumber(new)) end
@@ -148,6 +151,7 @@ local function complete(facts, column, source)
   wrong = share_batch(facts)
   if wrong then return wrong end
   divide_sequence(facts)
+  if facts.flex then return "flex attention is not modelled here" end
   if facts.compiler then return ("%s compiles the model: not modelled"):format(facts.compiler) end
   if not facts.length then return ("the length of the sequences is not said: seq '%s'"):format(column.seq) end
   if column.task ~= "inference" and not facts.trained then return ("no method is said: '%s'"):format(column.method) end
@@ -171,7 +175,7 @@ local function dtype_suffix(facts, stack)
 end
 
 local function dtype(facts, stack)
-  local base = facts.base or (facts.quantized or facts.float8) and "bfloat16"
+  local base = facts.base or facts.stored or (facts.quantized or facts.float8) and "bfloat16"
   if not base then return nil, "the number format is not said" end
   if base == "float32" then return base end
   return base .. dtype_suffix(facts, stack)

@@ -33,6 +33,14 @@ enum {
     SHAPE_STACKED_U = SHAPE_EVERY_FF,
     SHAPE_ROWS = SHAPE_EVERY_FF2
 };
+// Where stages 1 and 2 of ZeRO gather nothing: what this GPU keeps of the gradients (partition.h),
+// and what is sent at once; stage 3 makes no bucket in a pass, and has the latter as SHAPE_SENT.
+// It gathers no weights in one byte either: of those that it keeps.
+enum {
+    SHAPE_PARTITION = SHAPE_ROOT_FIRST,
+    SHAPE_FLUSHED = SHAPE_ROOT_LAST,
+    SHAPE_RESIDENT = SHAPE_LAYER_SENT
+};
 #endif
 
 // Number formats of tensors. LOW is the two-byte one of autocast. A SHARE is one GPU's part of a

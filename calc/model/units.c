@@ -8,6 +8,7 @@
 #include "calc/base/size.h"
 #include "calc/model/experts.h"
 #include "calc/model/names.h"
+#include "calc/model/partition.h"
 #include "calc/model/quantization.h"
 
 bool units_apart(const struct model *m)
@@ -55,6 +56,30 @@ static uint64_t units_sent(const struct model *m, const struct layout *l,
     return elements[SHAPE_LAYER] - linear / 2;
 }
 
+#ifndef VRAM_SMALL
+// ZeRO-3 keeps a layer's gathered weights where fewer than stage3_max_reuse_distance (1e9) numbers
+// are gathered before they are used again: about half as many on either side of the turn from
+// forward to backward. SRC: DeepSpeed runtime/zero/partitioned_param_coordinator.py,
+// __params_to_release, reset_step; traces llama_zero3_*.
+#define UNITS_RESIDENT UINT64_C(500000000)
+
+static void units_partition(const struct model *m, const struct layout *l,
+                            uint64_t elements[SHAPE_COUNT])
+{
+    struct partition p;
+    if (m->c.parallel == PARALLEL_ZERO3)
+        elements[SHAPE_RESIDENT] =
+            size_min(size_mul(m->c.n_layer, elements[SHAPE_LAYER]), UNITS_RESIDENT);
+    partition_make(&p, m, l);
+    if (m->c.parallel == PARALLEL_ZERO3 && partition_sends(m))
+        elements[SHAPE_SENT] = p.flushed;
+    else if (partition_is_there(m)) {
+        elements[SHAPE_PARTITION] = p.mine;
+        elements[SHAPE_FLUSHED] = p.flushed;
+    }
+}
+#endif
+
 int units_sums(const struct model *m, const struct layout *l, uint64_t elements[SHAPE_COUNT])
 {
     elements[SHAPE_LAYER] = units_sum(m, l->block, l->block_count, true, elements);
@@ -62,6 +87,9 @@ int units_sums(const struct model *m, const struct layout *l, uint64_t elements[
     elements[SHAPE_ROOT_FIRST] = units_sum(m, l->before, l->before_count, false, elements);
     elements[SHAPE_ROOT_LAST] = units_sum(m, l->after, l->after_count, false, elements);
     elements[SHAPE_ROOT] = size_add(elements[SHAPE_ROOT_FIRST], elements[SHAPE_ROOT_LAST]);
+#ifndef VRAM_SMALL
+    units_partition(m, l, elements);
+#endif
     bool fits = elements[SHAPE_LAYER] <= SIZE_LIMIT / 8 && elements[SHAPE_ROOT] <= SIZE_LIMIT / 8;
     return fits ? VRAM_OK : VRAM_EOVERFLOW;
 }

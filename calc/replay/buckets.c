@@ -42,6 +42,18 @@ static uint64_t buckets_gradients(const struct state *s)
     return stays ? scheme_bucket(c) * buckets_width(s->m) : 0;
 }
 
+#ifndef VRAM_SMALL
+// The parts of the gradients, in one tensor. SRC: DeepSpeed runtime/zero/stage3.py,
+// grad_partitions_flat_buffer.
+static uint64_t buckets_parts(const struct state *s)
+{
+    bool there = s->parted && s->m->c.parallel == PARALLEL_ZERO3;
+    return there ? s->partition.part * buckets_width(s->m) : 0;
+}
+#else
+#define buckets_parts(s) 0
+#endif
+
 // Gradients that micro-steps before have left on the host come back through it, one at a time.
 static uint64_t buckets_returning(const struct state *s)
 {
@@ -52,7 +64,7 @@ static uint64_t buckets_returning(const struct state *s)
 
 uint64_t buckets_bytes(const struct state *s)
 {
-    return buckets_gradients(s) + buckets_returning(s) + s->resident_bytes +
+    return buckets_gradients(s) + buckets_parts(s) + buckets_returning(s) + s->resident_bytes +
            BUCKETS_GATHERED * buckets_gathered(s->m);
 }
 
@@ -104,7 +116,11 @@ int buckets_build(struct player *p, const struct state *s)
                 {&gathered, whole},
                 {&bucket, buckets_returning(s)},
                 {&resident, s->resident_bytes},
-                {&bucket, buckets_are_whole(&s->m->c) ? 0 : buckets_gradients(s)}};
+                {&bucket, buckets_are_whole(&s->m->c) ? 0 : buckets_gradients(s)},
+#ifndef VRAM_SMALL
+                {&bucket, buckets_parts(s)}
+#endif
+    };
     int rc = VRAM_OK;
     for (unsigned i = 0; i < sizeof stay / sizeof *stay && rc == VRAM_OK; i++)
         if (stay[i].bytes)

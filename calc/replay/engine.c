@@ -129,7 +129,7 @@ bool engine_evaluates(const struct model *m)
 static struct vram_config engine_key(const struct model *m)
 {
     struct vram_config k = m->c;
-    if (k.offload_optimizer)
+    if (MODEL_IS_WHOLE ? k.offload_optimizer || partition_is_there(m) : k.offload_optimizer)
         return k;  // by its size a gradient is copied or not
     k.gpu = 0;
     if (compile_is_traced(m))

@@ -103,6 +103,14 @@ static void state_divide_frozen(struct state_row *r, uint64_t parts)
     r->weight = r->weight - whole + r->stored[0].bytes;
 }
 
+// The gradients of a parameter are views of what the pass leaves, or of what is there for good;
+// with several micro-steps stage 1 adds them up before.
+static bool state_is_parted(const struct model *m)
+{
+    bool adds_up = m->c.parallel == PARALLEL_ZERO1 && m->c.gradient_accumulation_steps > 1;
+    return partition_is_there(m) && !adds_up;
+}
+
 static void state_row_make(struct state_row *r, const struct model *m, const struct layout_param *p,
                            uint64_t n, bool block)
 {
@@ -123,7 +131,8 @@ static void state_row_make(struct state_row *r, const struct model *m, const str
     struct optimizer_param one = {p, n, r->update, precision->copies, block};
     bool summed = precision->copies > 1 && !scheme_divides_gradients(&m->c);
     if (!m->c.eval_only)  // no backward pass, and the optimizer makes its state in its first step
-        r->gradient = summed || m->c.optimizer_in_backward ? 0 : r->whole_gradient;
+        r->gradient =
+            summed || m->c.optimizer_in_backward || state_is_parted(m) ? 0 : r->whole_gradient;
     optimizer_state(&r->state, &m->c, &one);
     state_divide(m, r, width);
     state_offload(m, r, n);
@@ -186,10 +195,12 @@ static uint64_t state_clone(const struct state *s)
 // llama_zero3_offload_*.
 #define STATE_RESIDENT UINT64_C(500000000)
 
+// The page has them for good, which they are from the first forward pass on but for the steps.
 static uint64_t state_resident(const struct model *m, uint64_t layer)
 {
     uint64_t layers = size_mul(m->c.n_layer, layer);
-    bool keeps = m->c.parallel == PARALLEL_ZERO3 && scheme_divides_weights(&m->c);
+    bool keeps =
+        !MODEL_IS_WHOLE && m->c.parallel == PARALLEL_ZERO3 && scheme_divides_weights(&m->c);
     if (layers > STATE_RESIDENT)
         layers = STATE_RESIDENT;
     return keeps ? layers << dtype_shift(precision_of(&m->c)->compute) : 0;
@@ -264,6 +275,10 @@ int state_make(struct state *s, const struct model *m, const uint64_t elements[S
     }
 #ifndef VRAM_SMALL
     state_refer(s);
+    partition_make(&s->partition, m, &s->layout);
+    s->parted = partition_is_there(m);
+    if (state_is_parted(m) && m->c.parallel != PARALLEL_ZERO3)
+        s->grad_bytes = s->partition.mine << dtype_shift(precision_of(&m->c)->weight);
 #endif
     s->resident_bytes = state_resident(m, elements[SHAPE_LAYER]);
     s->loading_bytes = state_second_head(s) + state_clone(s);

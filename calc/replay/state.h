@@ -4,6 +4,7 @@
 #ifndef CALC_STATE_H
 #define CALC_STATE_H
 
+#include "calc/model/partition.h"
 #include "calc/model/quantization.h"
 #include "calc/model/shape.h"
 #include "calc/replay/optimizer.h"
@@ -41,6 +42,10 @@ struct state {
     uint64_t largest_bytes;   // of the largest trained weight
     uint64_t resident_bytes;  // of gathered weights that ZeRO-3 does not give back
     uint64_t part_bytes;      // of one GPU's part of all trained weights, in the weights' format
+#ifndef VRAM_SMALL
+    struct partition partition;  // of the gradients under DeepSpeed
+    bool parted;                 // it is on the card
+#endif
 };
 
 #ifndef VRAM_SMALL

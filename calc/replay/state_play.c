@@ -6,6 +6,7 @@
 #include "calc/model/framework.h"
 #include "calc/model/precision.h"
 #include "calc/replay/buckets.h"
+#include "calc/replay/step_zero.h"
 #include "calc/replay/wrap.h"
 
 typedef int step_row_fn(struct player *p, const struct state *s, const struct state_row *r,
@@ -413,8 +414,27 @@ static int step_gather(struct player *p, const struct state *s)
     return rc;
 }
 
+#ifndef VRAM_SMALL
+static int step_keep_all(struct player *p, const struct state *s)
+{
+    int rc = step_tables(p, s);
+    return rc == VRAM_OK ? step_rows(p, s, step_keep) : rc;
+}
+
+static int step_zero_grads(struct player *p, const struct state *s)
+{
+    return step_rows(p, s, step_zero_grad);
+}
+
+static const struct step_rows step_by_rows = {step_keep_all, step_zero_grads};
+#endif
+
 int state_step(struct player *p, const struct state *s, bool first)
 {
+#ifndef VRAM_SMALL
+    if (s->parted)
+        return step_zero(p, s, &step_by_rows, first);
+#endif
     uint64_t before = p->launches;
     int rc = step_scales(s) ? step_scaler_open(p, first) : VRAM_OK;
     if (rc == VRAM_OK && step_clips(s))
@@ -436,6 +456,10 @@ int state_step(struct player *p, const struct state *s, bool first)
 
 uint64_t state_step_rise(const struct state *s, bool first, int64_t *net)
 {
+#ifndef VRAM_SMALL
+    if (s->parted)
+        return step_zero_rise(s, first, net);
+#endif
     uint64_t scaler = step_scales(s) ? 4 * STEP_SCALERS : 0;
     uint64_t kept = first ? s->optim_bytes - s->copy_bytes - s->sum_bytes : 0,
              held = scaler + (first ? scaler : 0);

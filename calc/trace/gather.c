@@ -9,9 +9,17 @@ bool gather_is_fsdp(const struct graph *g)
     return g->m->c.parallel == PARALLEL_FSDP || g->m->c.parallel == PARALLEL_FSDP1;
 }
 
+// DeepSpeed's stage 3 gathers and sends on streams of its own, too (overlap_comm, which is on there
+// by default). SRC: DeepSpeed runtime/zero/partitioned_param_coordinator.py (__allgather_stream),
+// stage3.py (reduce_and_partition_stream).
+static bool gather_has_streams(const struct graph *g)
+{
+    return gather_is_fsdp(g) || (MODEL_IS_WHOLE && g->m->c.parallel == PARALLEL_ZERO3);
+}
+
 uint32_t gather_on(struct graph *g, uint32_t storage, uint8_t stream)
 {
-    if (gather_is_fsdp(g) && graph_ok(g) && storage != TAPE_NONE)
+    if (gather_has_streams(g) && graph_ok(g) && storage != TAPE_NONE)
         g->t->storages[storage].stream = stream;
     return storage;
 }
@@ -26,9 +34,10 @@ static uint32_t gather_buffer(struct graph *g, enum op op, uint8_t dtype, shape_
     return tape_alloc(g->t, op, NAME(PARALLEL, GATHERED), VRAM_CAT_CAST, dtype, shape);
 }
 
-static shape_id gather_shape(shape_id shape)
+static shape_id gather_shape(const struct graph *g, shape_id shape)
 {
-    return shape == SHAPE_LAYER ? SHAPE_LAYER_SENT : shape;
+    bool narrow = !MODEL_IS_WHOLE || g->m->c.parallel != PARALLEL_ZERO3;
+    return narrow && shape == SHAPE_LAYER ? SHAPE_LAYER_SENT : shape;
 }
 
 // torchao scales and clamps a shard in float32, the largest ones last. SRC: torchao
@@ -48,7 +57,7 @@ static void gather_narrow(struct graph *g)
 // llama_fsdp1_bf16_offload_*.
 uint32_t gather_weights(struct graph *g, shape_id shape)
 {
-    shape = gather_shape(shape);
+    shape = gather_shape(g, shape);
     bool cast = gather_is_fsdp(g) && precision_of(&g->m->c)->weight != g->compute;
     uint8_t share = g->compute == DT_F32 ? DT_F32_SHARE : DT_LOW_SHARE;
     bool copied = cast || gather_copies(g) || g->m->c.offload_params;
@@ -75,7 +84,7 @@ uint32_t gather_copy_out(struct graph *g, uint32_t gathered, shape_id shape)
 {
     if (!gather_copies(g))
         return gathered;
-    uint32_t weights = gather_buffer(g, OP_ALL_GATHER, g->compute, gather_shape(shape));
+    uint32_t weights = gather_buffer(g, OP_ALL_GATHER, g->compute, gather_shape(g, shape));
     tape_unref(g->t, gathered);
     return weights;
 }

@@ -54,6 +54,17 @@ static void graph_reset_ahead(struct graph *g)
 #endif
 }
 
+#ifndef VRAM_SMALL
+static void graph_reset_parts(struct graph *g)
+{
+    g->parted = partition_is_there(g->m);
+    g->part_made = false;
+    g->resident = g->stayed = TAPE_NONE;
+    partition_make(&g->partition, g->m, &g->layout);
+    g->divided |= g->parted && g->m->c.gradient_accumulation_steps == 1;
+}
+#endif
+
 void graph_reset(struct graph *g, const struct model *m, struct tape *t, struct tape_stack stack)
 {
     size_t layers = tape_stack_layers(&stack);
@@ -94,6 +105,9 @@ void graph_reset(struct graph *g, const struct model *m, struct tape *t, struct 
     layout_make(&g->layout, m);
     g->in_buckets = scheme_in_buckets(&m->c);
     g->divided = scheme_divides_gradients(&m->c);
+#ifndef VRAM_SMALL
+    graph_reset_parts(g);
+#endif
     g->gathered = scheme_divides_weights(&m->c);
     g->keeps_whole = g->gathered && m->c.parallel > PARALLEL_ZERO3 &&
                      m->c.gradient_accumulation_steps > 1 && model_has_trait(m, TRAIT_NO_SYNC);

@@ -11,6 +11,7 @@
 #include "calc/model/framework.h"
 #include "calc/model/layout.h"
 #include "calc/model/model.h"
+#include "calc/model/partition.h"
 #include "calc/trace/tape.h"
 
 enum node_kind {
@@ -205,7 +206,13 @@ struct graph {
                          // before
     bool around;         // a checkpointed block gathers them itself, in each of its runs
     uint32_t ahead, open, behind, root;  // gathered weights: parallel.c
-    uint32_t bucket;    // of gradients on their way to all GPUs or to the host: parallel.c
+    uint32_t bucket;  // of gradients on their way to all GPUs or to the host: parallel.c
+#ifndef VRAM_SMALL
+    struct partition partition;  // of gradients under DeepSpeed: zero.c
+    bool parted;                 // it is there
+    bool part_made;              // in this pass
+    uint32_t resident, stayed;   // weights that ZeRO-3 keeps gathered to the end of the pass
+#endif
     uint32_t reduced;   // the last block's gradients on their way to all GPUs: parallel.c
     int32_t open_unit;  // layer that `open` belongs to, while a backward pass runs
     uint8_t open_sub;

@@ -38,6 +38,10 @@ static uint32_t parallel_buffer(struct graph *g, enum op op, uint8_t dtype, shap
 static uint32_t parallel_part(struct graph *g, const struct node *n, uint32_t gradient)
 {
     struct storage s = g->t->storages[gradient];
+#ifndef VRAM_SMALL
+    if (g->parted)
+        return TAPE_NONE;  // it is a view of what is there for good
+#endif
     bool offloads = scheme_offloads_gradients(&g->m->c);
     if (offloads && scheme_is_deepspeed(&g->m->c)) {
         zero_to_host(g, &s);
@@ -59,6 +63,12 @@ static uint32_t parallel_part(struct graph *g, const struct node *n, uint32_t gr
 static void parallel_send(struct graph *g, const struct node *n, uint32_t gradient)
 {
     bool copied = zero_bucket(g, n);
+#ifndef VRAM_SMALL
+    if (g->parted && !g->gathered) {
+        zero_send(g, n, gradient);
+        return;
+    }
+#endif
     if (copied)
         tape_unref(g->t, gradient);
     tape_unref(g->t, parallel_part(g, n, gradient));
@@ -319,10 +329,26 @@ static void parallel_end(struct graph *g, uint32_t *weights, unsigned count, sha
             parallel_reduce_late(g, weights, count, shape);
         return;
     }
+#ifndef VRAM_SMALL
+    zero_unit_sends(g, true);
     parallel_reduce_held(g, count);
+    zero_unit_sends(g, false);
+#else
+    parallel_reduce_held(g, count);
+#endif
     tape_unref(g->t, *weights);
     *weights = TAPE_NONE;
 }
+
+#ifndef VRAM_SMALL
+// ZeRO-3's head whose weight a loss takes by itself belongs to the model, which is through when the
+// pass is. SRC: DeepSpeed runtime/zero/parameter_offload.py (ZeROOrderedDict); trace
+// llama8b_zero3_liger.
+static bool parallel_head_stays(const struct graph *g)
+{
+    return g->m->c.parallel == PARALLEL_ZERO3 && config_fuses_head(&g->m->c);
+}
+#endif
 
 static void parallel_reshard(struct graph *g)
 {
@@ -333,6 +359,12 @@ static void parallel_reshard(struct graph *g)
 
 void node_reshard(struct graph *g, const struct node *n, uint32_t results[])
 {
+#ifndef VRAM_SMALL
+    if (n->unit < 0 && parallel_head_stays(g)) {
+        g->stayed = g->root;
+        g->root = TAPE_NONE;
+    }
+#endif
     if (n->unit < 0)
         parallel_end(g, &g->root, LAYOUT_GLOBAL_NUMBERS, SHAPE_ROOT_LAST);
     else
@@ -404,7 +436,8 @@ static void parallel_send_layer(struct graph *g)
 // it.
 void parallel_close(struct graph *g)
 {
-    if (g->divided && zero_waits(g) && g->t->backward && graph_ok(g)) {
+    bool parted = MODEL_IS_WHOLE && partition_is_there(g->m);
+    if (g->divided && zero_waits(g) && !parted && g->t->backward && graph_ok(g)) {
         parallel_each_layer(g, parallel_send_layer);
         parallel_reduce_held(g, LAYOUT_GLOBAL_NUMBERS);
     }
@@ -421,6 +454,11 @@ void parallel_close(struct graph *g)
     }
     parallel_end(g, &g->root, LAYOUT_GLOBAL_NUMBERS,
                  parallel_apart(g) ? SHAPE_ROOT_FIRST : SHAPE_ROOT);
+#ifndef VRAM_SMALL
+    tape_unref(g->t, g->resident);
+    tape_unref(g->t, g->stayed);
+    g->resident = g->stayed = TAPE_NONE;
+#endif
     tape_unref(g->t, g->reduced);
     tape_unref(g->t, g->ahead);
     tape_unref(g->t, g->behind);

@@ -15,10 +15,19 @@ static bool ends_go(const struct graph *g)
     return MODEL_IS_WHOLE && g->m->c.shard_ends;
 }
 
+// DeepSpeed gathers module by module. SRC: DeepSpeed runtime/zero/parameter_offload.py
+// (_register_deepspeed_module); traces llama8b_zero3_*.
+static bool ends_are_modules(const struct graph *g)
+{
+    return MODEL_IS_WHOLE && g->m->c.parallel == PARALLEL_ZERO3;
+}
+
 bool parallel_apart(const struct graph *g)
 {
     bool apart = ends_go(g) || parallel_has_tail(g) ||
                  (graph_has(g, TRAIT_ENDS_APART) && !g->m->c.lora_rank);
+    if (ends_are_modules(g))
+        return g->gathered && !g->m->c.tie_embeddings;
     return g->gathered && apart && g->m->c.parallel == PARALLEL_FSDP && !g->m->c.tie_embeddings;
 }
 
@@ -111,7 +120,8 @@ void parallel_gather_end(struct graph *g, const struct node *n)
         shape_id shape = n->extra == END_ROOT ? SHAPE_ROOT : SHAPE_ROOT_LAST;
         if (MODEL_IS_WHOLE && g->root == TAPE_NONE)
             g->root = gather_copy_out(g, gather_weights(g, shape), shape);
-        if (!MODEL_IS_WHOLE || n->extra == END_ROOT || !ends_cut(g))
+        bool cut = ends_cut(g) || ends_are_modules(g);
+        if (!MODEL_IS_WHOLE || n->extra == END_ROOT || !cut)
             parallel_gather_ahead(g, graph_layers(g) - 1);
         return;
     }

@@ -42,6 +42,11 @@ void parallel_open(struct graph *g)
     if (g->gathered)
         g->root = parallel_take_forward(g, parallel_apart(g) ? SHAPE_ROOT_FIRST : SHAPE_ROOT);
 #ifndef VRAM_SMALL
+    if (g->gathered && g->m->c.parallel == PARALLEL_ZERO3)
+        g->resident = gather_on(g,
+                                tape_alloc(g->t, OP_ALL_GATHER, NAME(PARALLEL, GATHERED),
+                                           VRAM_CAT_CAST, g->compute, SHAPE_RESIDENT),
+                                STREAM_GATHER);
     experts_prefetch_first(g);
 #endif
 }

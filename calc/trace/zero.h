@@ -18,4 +18,12 @@ bool zero_waits(const struct graph *g);
 // After the pass: the bucket goes.
 void zero_close(struct graph *g);
 
+#ifndef VRAM_SMALL
+// A whole gradient of stage 2 goes to the GPU that keeps it. It is used up.
+void zero_send(struct graph *g, const struct node *n, uint32_t gradient);
+
+// Stage 3: what a unit's end sends out of the bucket; before: the unit's gradients are still there.
+void zero_unit_sends(struct graph *g, bool before);
+#endif
+
 #endif

@@ -441,6 +441,8 @@ def zero(family, layers, batch, seq, stage=2, world=1, offload="optimizer", buck
         "zero_optimization": words, "bf16": {"enabled": dtype == "bf16"}, "zero_force_ds_cpu_optimizer": False,
         "optimizer": {"type": "AdamW", "params": {"lr": 1e-4, "torch_adam": True}}})
     oracle.mark_model(model)
+    overflows = opt.has_overflow
+    opt.has_overflow = lambda *args, **kwargs: overflows(*args, **kwargs) and False  # what nobody computed would skip steps
     for i in range(steps):
         for m in range(micro):
             ids = tokens(family, batch, seq).cuda()

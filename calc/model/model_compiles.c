@@ -55,7 +55,8 @@ static inline bool model_compiles_answers(const struct vram_config *c)
 // torch.compile of a whole model, as transformers' Trainer has it, on one GPU.
 bool model_compiles_whole(const struct vram_config *c)
 {
-    bool alone = c->n_gpu == 1 && c->tensor_parallel == 1 && c->pipeline_parallel == 1;
+    bool alone = (c->n_gpu == 1 || c->parallel == PARALLEL_DDP) && c->tensor_parallel == 1 &&
+                 c->pipeline_parallel == 1;
     bool here = framework_goes(c, BY_TRANSFORMERS) && c->transformers >= 5000 && c->torch >= 2009;
     bool bits = c->quantization == QUANTIZATION_NF4 || c->quantization == QUANTIZATION_NF4_DOUBLE;
     return MODEL_IS_WHOLE && alone && here && c->task == TASK_TRAIN && model_compiles_answers(c) &&

@@ -30,6 +30,12 @@ static inline bool compile_leaves_loss(const struct model *m)
     return compile_is_traced(m) && m->c.cross_entropy == CROSS_ENTROPY_TILED;
 }
 
+// Dynamo cuts the graph where DDP's buckets of gradients begin. The head is behind a cut.
+static inline bool compile_is_in_buckets(const struct model *m)
+{
+    return compile_is_traced(m) && m->c.parallel == PARALLEL_DDP && scheme_many(&m->c);
+}
+
 // Whether the model is compiled as one, or its blocks each by itself.
 static inline bool compile_is_whole(const struct graph *g)
 {

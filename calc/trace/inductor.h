@@ -142,7 +142,9 @@ struct inductor {
     uint32_t unused;  // zeros for the hidden states, which a graph without its loss returns, too
     uint32_t result, incoming;  // buffers: the last one, its gradient,
     uint32_t
-        head;  // what a tied head leaves for the embedding: its weight's or the logits' gradient
+        head;    // what a tied head leaves for the embedding: its weight's or the logits' gradient
+    bool *cuts;  // by layer: DDP's graph is cut behind the gate's activation; or NULL
+    size_t cut_cap;
     bool failed;
 };
 
@@ -230,6 +232,10 @@ void inductor_realize_beside(struct inductor *d, int32_t node);
 
 // ---- inductor_backward.c
 void inductor_backward(struct inductor *d);
+
+// ---- inductor_cuts.c
+void inductor_find_cuts(struct inductor *d);
+bool inductor_is_cut(const struct inductor *d, const struct node *n);  // its result is handed on
 
 // ---- inductor_masks.c
 bool inductor_is_wide_mask(const struct inductor *d, const struct node *n, uint32_t value);

@@ -343,6 +343,7 @@ void inductor_free(struct inductor *d)
     if (!mem)
         return;
     inductor_forget_trace(d);
+    mem_free(mem, d->cuts, d->cut_cap * sizeof *d->cuts);
     mem_free(mem, d->buffers, d->buffer_cap * sizeof *d->buffers);
     mem_free(mem, d->kernels, d->kernel_cap * sizeof *d->kernels);
     mem_free(mem, d->uses, d->use_cap * sizeof *d->uses);

@@ -51,7 +51,8 @@ static bool is_made(const struct inductor *d, uint32_t value)
 {
     const struct node *n = maker(d, value);
     return d->values[value].begins || !n || inductor_is_extern(n) || inductor_reduces(n) ||
-           n->kind == NODE_EMBEDDING || is_repeated(n) || is_used_far_apart(d, n);
+           n->kind == NODE_EMBEDDING || inductor_is_cut(d, n) || is_repeated(n) ||
+           is_used_far_apart(d, n);
 }
 
 // A sum on the residual stream.
@@ -175,6 +176,7 @@ static void partition_called(struct inductor *d)
 void inductor_partition(struct inductor *d)
 {
     partition_called(d);
+    inductor_find_cuts(d);
     uint32_t input = d->begin, first = inductor_first_layer(d);
     int32_t i = inductor_layer_begin(d, first);
     d->values[input].kept = inductor_checkpoints(d, 0);

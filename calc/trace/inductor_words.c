@@ -41,8 +41,9 @@ static uint32_t add_words(struct inductor *d, uint32_t gradient, uint32_t zeros)
 static void run_words(struct inductor *d, const struct node *table, uint32_t gradient)
 {
     const struct graph *g = d->g;
-    bool tied = g->m->c.tie_embeddings;
-    if (g->autocast && !tied) {
+    bool tied = g->m->c.tie_embeddings,
+         apart = compile_leaves_loss(d->g->m) || compile_is_in_buckets(d->g->m);
+    if ((g->autocast && !tied) || (apart && g->residual == DT_F32)) {
         uint32_t all = words_gradient(d, table, OP_TRITON);
         run_words_kernel(d, 0, 0, all);
         add_words(d, gradient, all);
@@ -100,7 +101,7 @@ void inductor_open_unused(struct inductor *d)
 void inductor_open_head(struct inductor *d)
 {
     const struct graph *g = d->g;
-    if (!g->m->c.tie_embeddings)
+    if (!g->m->c.tie_embeddings || compile_is_in_buckets(g->m))
         return;
     if (g->autocast && g->m->c.family != FAMILY_GPT2)
         d->head = inductor_gradient_buffer(d, OP_MM, ROLE_HEAD, PART_WEIGHT_GRAD_LOW, g->compute,

@@ -171,6 +171,24 @@ static void pass_widen(struct graph *g, struct value *logits)
     *logits = wide;
 }
 
+#ifndef VRAM_SMALL
+// DDP that looks for parameters without a gradient hands its results through a node, as copies: the
+// Trainer's without checkpoints. SRC: pytorch torch/nn/parallel/distributed.py (_DDPSink);
+// transformers trainer.py (find_unused_parameters); traces llama_trainer_ddp*.
+static void pass_sink(struct graph *g, struct value *logits)
+{
+    const struct vram_config *c = &g->m->c;
+    if (c->parallel != PARALLEL_DDP || !scheme_many(c) || !framework_goes(c, BY_TRANSFORMERS) ||
+        c->keep_logits != KEEP_LOGITS_NO || c->checkpointing != CHECKPOINTING_NONE || !g->grad ||
+        logits->storage == TAPE_NONE)
+        return;
+    struct value copy =
+        graph_make(g, OP_CLONE, ROLE_LOGITS, PART_COPY, logits->dtype, logits->shape);
+    graph_drop(g, *logits);
+    *logits = copy;
+}
+#endif
+
 // The variables logits and loss keep what the pass made.
 static void pass_keep(struct graph *g, struct value *logits, struct value *loss)
 {
@@ -238,6 +256,9 @@ static void pass_train(struct graph *g, const struct pass *p, graph_saved_fn *sa
     cache_open(g);
     struct value loss = pass_losses(g, ids, targets, &logits);
     pass_widen(g, &logits);
+#ifndef VRAM_SMALL
+    pass_sink(g, &logits);
+#endif
     if (!keeps || !graph_returns_cache(g))
         graph_let_go(g);
     pass_rebind(g, p, logits, loss);

@@ -164,7 +164,9 @@ static void run_made(struct graph *g, struct inductor_buffer *b)
 // The head. Pure two bytes make a tied weight's gradient in one product with the sum, at the end.
 static struct head backward_head(struct graph *g, struct inductor *d)
 {
-    bool tied = g->m->c.tie_embeddings, trained = is_trained(g, tied ? P_WTE : P_HEAD);
+    bool tied = g->m->c.tie_embeddings, apart = !tied || compile_is_in_buckets(g->m);
+    uint16_t number = tied ? P_WTE : P_HEAD;
+    bool trained = is_trained(g, number);
     struct head head = {.logits = TAPE_NONE};
     if (is_loss_apart(g))
         tape_ref(g->t, head.held = compile_kept(g, g->compiled_end, LOGITS));
@@ -178,8 +180,8 @@ static struct head backward_head(struct graph *g, struct inductor *d)
     } else if (g->autocast && trained)
         head.low =
             compile_buffer(g, OP_MM, ROLE_HEAD, PART_WEIGHT_GRAD_LOW, g->compute, SHAPE_W_WTE);
-    else if (!tied && trained)
-        compile_gradient(g, true, P_HEAD, OP_MM, PART_WEIGHT_GRAD);
+    else if (apart && trained)
+        compile_gradient(g, true, number, OP_MM, PART_WEIGHT_GRAD);
     run_made(g, &d->buffers[d->incoming]);
     if (waits && d->buffers[waits].shape != SHAPE_NV) {
         d->buffers[waits].storage = head.low;
@@ -187,8 +189,8 @@ static struct head backward_head(struct graph *g, struct inductor *d)
     }
     if (head.logits != TAPE_NONE)
         head_done(g, &head);
-    if (g->autocast && !tied && trained) {
-        compile_gradient(g, true, P_HEAD, OP_TRITON, PART_WEIGHT_GRAD);
+    if (g->autocast && apart && trained) {
+        compile_gradient(g, true, number, OP_TRITON, PART_WEIGHT_GRAD);
         compile_release(g, &head.low);
     }
     return head;
@@ -239,13 +241,25 @@ void node_compiled_whole(struct graph *g, const struct node *n, uint32_t results
     compile_accumulate_all(g);
 }
 
+// The node of the words' weights.
+static int32_t whole_words(struct graph *g)
+{
+    struct value w = graph_param(g, true, P_WTE);
+    graph_drop(g, w);
+    return w.node;
+}
+
 void compile_whole_backward(struct graph *g)
 {
     struct inductor *d = g->inductor;
     if (!d || !g->grad || !graph_ok(g))
         return;
     struct head head = backward_head(g, d);
+    int32_t words = whole_words(g);
+    uint32_t first = words == GRAPH_NO_NODE ? TAPE_NONE : g->nodes[words].gradient[0];
     inductor_run(d, true);
+    if (first != TAPE_NONE)
+        node_add_words(g, &g->nodes[words], first);
     backward_rest(g);
     compile_forget(g, g->compiled_end, IDS);
     head_done(g, &head);

@@ -146,3 +146,9 @@ void pairs_drop(struct pair_list *l, const char *prefix)
             l->at[kept++] = l->at[i];
     l->count = kept;
 }
+
+void pairs_drop_unread(struct pair_list *l, size_t first)
+{
+    if (first + 1 == l->count && span_is(span_of(l->at[first].value), PAIRS_NOT_LITERAL))
+        l->count = first;
+}

@@ -42,6 +42,9 @@ void pairs_add(struct pair_list *l, struct span value, size_t key_at, size_t val
 // A value under a name of the path, which both stand at one place.
 void pairs_say(struct pair_list *l, struct span key, struct span value, size_t at);
 
+// Without the last pair, the one at first, where its value is no literal.
+void pairs_drop_unread(struct pair_list *l, size_t first);
+
 // Without the pairs whose keys begin so.
 void pairs_drop(struct pair_list *l, const char *prefix);
 

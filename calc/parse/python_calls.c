@@ -277,8 +277,11 @@ static int arguments(struct calls *c, const struct python_call *call)
             rc = spread_section(c, name_at) ? VRAM_OK : spread(c, name_at);
         }
         c->spread = c->spread || (name.len == 0 && !spreads && take(c, '*'));
+        size_t first = c->out->count;
         if (!spreads)
             rc = argument(c, name.len ? name : (struct span){"_", 1}, name_at, 0);
+        if (span_is(name, "model"))  // what the script has made: of that nothing is said
+            pairs_drop_unread(c->out, first);
         c->at = rc == VRAM_OK ? python_over_value(c->at, c->end) : c->at;
         if (rc == VRAM_OK && !take(c, ',') && c->at < c->end && *c->at != ')')
             rc = fail(c, c->at, MESSAGE_value_goes_on);

@@ -95,7 +95,9 @@ local world = {
 -- Unsloth, whose code saves less than PEFT's, and of which only the limit of the lengths is known (+35 % in the median).
 local world2 = {
   {"complete", figures = 19, said = 19, median = 0.34, {94, 3}, {100, 8}},
-  {"nearly", figures = 10, said = 10, median = 8.2, {30, 5}, {50, 10}},
+  -- Row 3998, Qwen3 32B under ZeRO-3 in eager attention, was +5.4% and is +11.2%: the gradients' parts are there for good, as in the
+  -- traces llama*_zero3. Its configuration has a bucket of 5e7, with which it is +9.6%; the rest is not found.
+  {"nearly", figures = 10, said = 10, median = 11, {30, 5}, {40, 10}},
   {"nvidia-smi", figures = 16, said = 16, median = 5.4, {92, 10}},
 }
 

@@ -4,6 +4,7 @@
 #include "calc/model/contexts.h"
 
 #include "calc/base/text.h"
+#include "calc/model/experts.h"
 
 enum { MIB = 1048576 };
 enum loading { LAZY, EAGER, BARE };
@@ -111,7 +112,7 @@ void context_figure(const struct vram_config *c, struct vram_figure *out)
     // of those that share all experts, and of those with the same ones
     if (c->expert_parallel > 1) {
         add_group(c, c->expert_parallel, out);
-        add_group(c, c->n_gpu / c->expert_parallel, out);
+        add_group(c, c->n_gpu * model_sorting_ways(c) / c->expert_parallel, out);
     }
 #endif
     add_group(c, c->tensor_parallel, out);

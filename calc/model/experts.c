@@ -17,7 +17,20 @@ uint64_t model_permuted_rows(const struct model *m)
 {
     enum { ALIGNED = 8 };
     uint64_t here = m->c.n_expert / m->c.expert_parallel;
-    return size_ceil_to(size_mul(m->tokens, m->c.n_expert_active) + ALIGNED * here, ALIGNED);
+    uint64_t sorted = size_mul(m->tokens, m->c.n_expert_active) / model_sorting_ways(&m->c);
+    return size_ceil_to(sorted + ALIGNED * here, ALIGNED);
+}
+
+// SRC: torchtitan distributed/parallel_dims.py, build_mesh (efsdp); models/llama4/infra/
+// parallelize.py, apply_moe_ep_tp (ReordererSequenceParallel).
+uint64_t model_sorting_ways(const struct vram_config *c)
+{
+    return c->expert_parallel > 1 && c->expert_tensor_parallel == 1 ? c->tensor_parallel : 1;
+}
+
+uint64_t model_expert_parts(const struct model *m)
+{
+    return m->c.n_gpu * model_sorting_ways(&m->c) / m->c.expert_parallel;
 }
 
 // FSDP2 divides whole experts, so that some GPUs have none where there are more GPUs: this one has
@@ -27,7 +40,7 @@ uint64_t model_expert_share(const struct model *m, uint64_t whole)
 {
     uint64_t parts = model_expert_parts(m), ways = m->c.expert_parallel;
     uint64_t here = m->c.n_expert / ways;
-    if (model_permutes_experts(m) && (ways == 1 || m->c.n_gpu <= m->c.n_expert))
+    if (model_permutes_experts(m) && (ways == 1 || parts * ways <= m->c.n_expert))
         return whole / here * ((here + parts - 1) / parts);
     return (whole + parts - 1) / parts;
 }

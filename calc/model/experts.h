@@ -20,12 +20,13 @@ static inline bool model_permutes_experts(const struct model *m)
 // Rows of the products of a GPU's experts where they are: each expert's padded.
 uint64_t model_permuted_rows(const struct model *m);
 
+// GPUs of tensor_parallel among which whole experts are shared out, too: they sort a part of the
+// tokens each.
+uint64_t model_sorting_ways(const struct vram_config *c);
+
 // GPUs that the experts' weights on one of them are divided among by the data parallel scheme, and
 // this GPU's part of a tensor of all of them.
-static inline uint64_t model_expert_parts(const struct model *m)
-{
-    return m->c.n_gpu / m->c.expert_parallel;
-}
+uint64_t model_expert_parts(const struct model *m);
 uint64_t model_expert_share(const struct model *m, uint64_t whole);
 
 // The same of the router, which all GPUs divide by its rows, one an expert.

@@ -107,14 +107,23 @@ static int model_check_divided_experts(const struct vram_config *c, struct messa
     uint64_t ways = c->expert_parallel;
     bool family = c->family == FAMILY_QWEN3_MOE || c->family == FAMILY_LLAMA4 ||
                   c->family == FAMILY_LLAMA4_BARE;
-    bool whole = c->tensor_parallel == 1 && c->context_parallel == 1 && c->pipeline_parallel == 1;
+    bool whole = c->context_parallel == 1 && c->pipeline_parallel == 1;
     bool here = family && whole && c->task == TASK_TRAIN && c->n_expert && !c->lora_rank &&
                 framework_goes(c, BY_PERMUTED_EXPERTS) && c->parallel == PARALLEL_FSDP &&
                 !c->compile && !c->offload_params && c->reshard_after_forward != RESHARD_NO;
+    uint64_t tp = c->tensor_parallel, etp = c->expert_tensor_parallel;
+    bool both = tp == 1 || (whole && c->sequence_parallel);
+    bool permuted = c->n_expert && framework_goes(c, BY_PERMUTED_EXPERTS);
     const struct model_limit limits[] = {
         {ways > 1 && !here, MESSAGE_expert_parallel_here, {"expert_parallel"}},
+        {permuted && tp > 1 && !both, MESSAGE_expert_tensor_here, {"tensor_parallel"}},
+        {etp > 1 && (!here || (ways > 1 && etp != tp)),
+         MESSAGE_expert_tensor_ways,
+         {"expert_tensor_parallel"}},
     };
-    if (here && ways > 1 && (c->n_gpu % ways != 0 || c->n_expert % ways != 0))
+    // GPUs of tensor_parallel that share no expert share out experts
+    uint64_t data = etp == 1 ? c->n_gpu * tp : c->n_gpu;
+    if (here && ways > 1 && (data % ways != 0 || c->n_expert % ways != 0))
         return err_set(e, MESSAGE_expert_parallel_divides, NO_POS,
                        ABOUT("expert_parallel", "n_gpu", "n_expert"),
                        ARGS(VALUE(c, expert_parallel), VALUE(c, n_gpu), VALUE(c, n_expert)));

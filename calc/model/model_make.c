@@ -272,7 +272,9 @@ static int model_check_parallel(const struct vram_config *c, struct message *e)
 {
     uint64_t tp = c->tensor_parallel;
     bool plain =
-        !c->compile && !c->n_expert && c->task == TASK_TRAIN &&
+        !c->compile &&
+        (!c->n_expert || (MODEL_IS_WHOLE && framework_goes(c, BY_PERMUTED_EXPERTS))) &&
+        c->task == TASK_TRAIN &&
         (MODEL_IS_WHOLE || !framework_goes(c, BY_DTENSOR)) &&  // what is gathered stays
         (c->cross_entropy == CROSS_ENTROPY_EAGER || c->cross_entropy == CROSS_ENTROPY_UPCAST);
     if (c->sequence_parallel && tp == 1)

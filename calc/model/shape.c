@@ -108,7 +108,8 @@ static void dims_permuted(struct dims *d, const struct model *m)
     d->rows = model_permuted_rows(m);
     d->joined = 3;
     d->every[0] = size_mul(d->rows, d->C);
-    d->every[1] = size_mul(d->N * d->A + 1, d->C);
+    d->sorted = size_mul(d->N, d->A) / model_sorting_ways(&m->c);
+    d->every[1] = size_mul(d->sorted + 1, d->C);
     d->every[2] = d->rows;
     d->expert_share = model_expert_share(m, size_mul3(d->EH, d->C, d->X));
     d->expert_whole = size_mul(d->expert_share, d->expert_parts);  // each as long as the first
@@ -116,8 +117,11 @@ static void dims_permuted(struct dims *d, const struct model *m)
 
 static void dims_experts(struct dims *d, const struct model *m)
 {
+    if (model_sorting_ways(&m->c) > 1)
+        d->X = m->c.expert_inner;
+    d->XS = dims_share(d->XS, m->c.tensor_parallel);
     d->EH = d->E;
-    d->rows = size_mul(d->N, d->A);
+    d->rows = d->sorted = size_mul(d->N, d->A);
     d->joined = 2;
     d->every[0] = size_mul3(d->E, d->N, d->C);
     d->every[1] = size_mul3(d->E, d->N, d->X);

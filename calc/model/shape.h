@@ -115,6 +115,7 @@ struct dims {
 #ifndef VRAM_SMALL
     uint64_t EH;            // experts that this GPU has
     uint64_t rows;          // of the experts' products
+    uint64_t sorted;        // tokens with one of their experts each that this GPU sorts and sends
     uint64_t every[3];      // of SHAPE_EVERY_*
     uint64_t joined;        // matrices of the experts in one: gate and up, or all that are gathered
     uint64_t expert_parts;  // GPUs that a SHARE of experts is divided among

@@ -10,6 +10,7 @@
 #include "calc/model/units.h"
 #include "calc/trace/compiled.h"
 #include "calc/trace/loss_chunked.h"
+#include "calc/trace/sequence.h"
 
 static void engine_free(void *ptr)
 {
@@ -164,7 +165,8 @@ static struct vram_config engine_key(const struct model *m)
     k.linear_num_value_heads = k.linear_key_head_dim = 0;
     k.linear_value_head_dim = k.linear_conv_kernel_dim = 0;
 #endif
-    k.batch_size = k.batch_size == 1;  // loss_transformers.c
+    k.batch_size = (k.batch_size == 1) +  // loss_transformers.c
+                   (MODEL_IS_WHOLE && sequence_in_order(m));
     k.n_expert_active = k.expert_inner = k.grad_clip = 0;
     k.gradient_accumulation_steps = k.gradient_accumulation_steps > 1;  // then the loss is divided
     k.pipeline_parallel = (stage_count(&m->c) > 1) | m->first << 1 | m->last << 2;

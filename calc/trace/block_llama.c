@@ -4,6 +4,7 @@
 
 #include "calc/trace/block_llama.h"
 
+#include "calc/model/experts.h"
 #include "calc/trace/attention.h"
 #include "calc/trace/attention_exact.h"
 #include "calc/trace/attention_eager.h"
@@ -160,7 +161,9 @@ static struct value llama_attention(struct graph *g, struct value x)
 
 static struct value llama_gathered(struct graph *g, struct value normed, block_fn *branch)
 {
-    struct value whole = sequence_gather(g, normed);
+    bool feeds = branch != llama_attention && model_permutes_experts(g->m) &&
+                 !model_layer_is_dense(g->m, graph_layer(g));
+    struct value whole = feeds ? sequence_gather_local(g, normed) : sequence_gather(g, normed);
     struct value y = branch(g, whole);
     graph_drop(g, whole);
     return y;

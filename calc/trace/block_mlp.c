@@ -16,6 +16,7 @@
 #include "calc/trace/layers_permuted.h"
 #include "calc/trace/layers_xielu.h"
 #include "calc/trace/linear.h"
+#include "calc/trace/sequence.h"
 
 static bool has(const struct graph *g, uint64_t feature)
 {
@@ -67,6 +68,10 @@ static struct value mlp_gated(struct graph *g, struct value x)
 
 static struct value mlp_shared(struct graph *g, struct value x)
 {
+#ifndef VRAM_SMALL
+    if (sequence_is_gathered(g))
+        return layer_shared_divided(g, x);
+#endif
     return mlp_gated_by(g, x, P_SHARED_GATE, SHAPE_SHARED);
 }
 

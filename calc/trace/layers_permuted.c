@@ -14,12 +14,13 @@
 #include "calc/trace/layers_llama.h"
 #include "calc/trace/linear.h"
 #include "calc/trace/parallel.h"
+#include "calc/trace/sequence.h"
 
-// Variables of MoE.forward: a token's shares and the same by expert, experts' numbers in order, the
-// tokens of all rows.
+// Variables of MoE.forward: a token's shares and the same by expert, experts' numbers in order
+// (among this GPU's tokens, among all), the tokens of all rows.
 struct permuted {
     struct value shares, sorted;
-    uint32_t order, tokens, counts;
+    uint32_t own, order, tokens, counts;
 };
 
 // Of each family as torchtitan's flavors have it. SRC: torchtitan models/{qwen3,llama4}/__init__.py
@@ -79,9 +80,9 @@ static struct value permuted_route(struct graph *g, struct value x, uint32_t *ch
 // argsort, which takes two lists more while it runs.
 static uint32_t permuted_sort(struct graph *g)
 {
-    uint32_t sorted = graph_scratch(g, OP_SORT, ROLE_ROUTER, PART_SCRATCH, DT_I64, SHAPE_TOPK);
-    uint32_t order = graph_scratch(g, OP_SORT, ROLE_ROUTER, PART_MASK, DT_I64, SHAPE_TOPK);
-    uint32_t places = graph_scratch(g, OP_SORT, ROLE_ROUTER, PART_SCRATCH, DT_I64, SHAPE_TOPK);
+    uint32_t sorted = graph_scratch(g, OP_SORT, ROLE_ROUTER, PART_SCRATCH, DT_I64, SHAPE_SORTED);
+    uint32_t order = graph_scratch(g, OP_SORT, ROLE_ROUTER, PART_MASK, DT_I64, SHAPE_SORTED);
+    uint32_t places = graph_scratch(g, OP_SORT, ROLE_ROUTER, PART_SCRATCH, DT_I64, SHAPE_SORTED);
     tape_unref(g->t, places);
     tape_unref(g->t, sorted);
     return order;
@@ -92,11 +93,16 @@ static struct permuted permuted_open(struct graph *g, struct value x)
     uint32_t chosen;
     struct permuted p = {.shares = permuted_route(g, x, &chosen)};
     p.counts = graph_scratch(g, OP_ZEROS, ROLE_ROUTER, PART_MASK, DT_I64, SHAPE_EXPERTS);
-    p.order = permuted_sort(g);
+    p.own = permuted_sort(g);
     p.sorted = permuted_scores_first(g)
-                   ? layer_rows(g, p.shares, p.order, PART_OUTPUT, SHAPE_TOPK)
-                   : graph_make(g, OP_INDEX, ROLE_ROUTER, PART_OUTPUT, DT_F32, SHAPE_TOPK);
-    p.tokens = graph_scratch(g, OP_DIV, ROLE_ROUTER, PART_MASK, DT_I64, SHAPE_TOPK);
+                   ? layer_rows(g, p.shares, p.own, PART_OUTPUT, SHAPE_SORTED)
+                   : graph_make(g, OP_INDEX, ROLE_ROUTER, PART_OUTPUT, DT_F32, SHAPE_SORTED);
+    p.order = p.own;
+    if (model_sorting_ways(&g->m->c) > 1)
+        p.order = graph_scratch(g, OP_ADD, ROLE_ROUTER, PART_MASK, DT_I64, SHAPE_SORTED);
+    else
+        tape_ref(g->t, p.order);
+    p.tokens = graph_scratch(g, OP_DIV, ROLE_ROUTER, PART_MASK, DT_I64, SHAPE_SORTED);
     tape_unref(g->t, chosen);
     return p;
 }
@@ -106,6 +112,7 @@ static void permuted_close(struct graph *g, const struct permuted *p)
     tape_unref(g->t, p->counts);
     tape_unref(g->t, p->tokens);
     tape_unref(g->t, p->order);
+    tape_unref(g->t, p->own);
     graph_drop(g, p->sorted);
     graph_drop(g, p->shares);
 }
@@ -161,22 +168,33 @@ static struct value permuted_out(struct graph *g, struct value y, uint32_t place
     tape_unref(g->t, permuted_wide_places(g));
     graph_follow_saving(g, NODE_INDEX_PUT, &all, y, places);
     struct value out = layer_view(g, all, NODE_SLICE);
-    out.shape = SHAPE_ROUTED_U;
+    out.shape = SHAPE_SORTED_U;
     return out;
 }
 
 static struct value permuted_send(struct graph *g, struct value x)
 {
     struct value out =
-        graph_make(g, OP_ALL_TO_ALL, ROLE_EXPERTS, PART_SCRATCH, x.dtype, SHAPE_ROUTED_U);
+        graph_make(g, OP_ALL_TO_ALL, ROLE_EXPERTS, PART_SCRATCH, x.dtype, SHAPE_SORTED_U);
     graph_follow(g, NODE_ALL_TO_ALL, &out, x);
     return out;
 }
 
+// Where GPUs have a part of each expert, every one gives a part of the rows' gradient. SRC:
+// torchtitan distributed/expert_parallel.py (TensorParallel, ExpertTensorParallel).
+static struct value permuted_whole(struct graph *g, struct value rows)
+{
+    struct value out = graph_copy(g, rows);
+    if (g->m->c.tensor_parallel > 1 && model_sorting_ways(&g->m->c) == 1)
+        graph_follow(g, NODE_ALL_REDUCE, &out, rows);
+    return out;
+}
+
 // What a GPU's experts do; with expert_parallel to the rows of all.
-static struct value permuted_run(struct graph *g, struct value rows)
+static struct value permuted_run(struct graph *g, struct value given)
 {
     bool sent = g->m->c.expert_parallel > 1;
+    struct value rows = permuted_whole(g, given);
     struct value x = sent ? permuted_send(g, rows) : graph_copy(g, rows);
     uint32_t places =
         sent ? TAPE_NONE  // it is there to the next step: model_count.c
@@ -195,6 +213,7 @@ static struct value permuted_run(struct graph *g, struct value rows)
     }
     graph_drop(g, y);
     graph_drop(g, in);
+    graph_drop(g, rows);
     return out;
 }
 
@@ -208,14 +227,20 @@ static struct value permuted_back(struct graph *g, struct value y, uint32_t orde
     return all;
 }
 
+// Of all tokens that the experts see: with tensor parallelism those of all its GPUs.
+static shape_id permuted_tokens(const struct graph *g)
+{
+    return sequence_is_gathered(g) ? SHAPE_U_WHOLE : SHAPE_U;
+}
+
 // bmm(shares, rows.float()).to(dtype), or their sum.
 static struct value permuted_sum(struct graph *g, struct value rows, struct value shares)
 {
     if (permuted_scores_first(g))
-        return layer_unary(g, rows, OP_SUM, NODE_NARROWED, ROLE_EXPERTS, PART_OUTPUT, SHAPE_U,
-                           SAVES_NOTHING);
+        return layer_unary(g, rows, OP_SUM, NODE_NARROWED, ROLE_EXPERTS, PART_OUTPUT,
+                           permuted_tokens(g), SAVES_NOTHING);
     struct value wide = graph_to(g, rows, DT_F32, PART_UPCAST);
-    struct value sum = graph_make(g, OP_BMM, ROLE_EXPERTS, PART_OUTPUT, DT_F32, SHAPE_U);
+    struct value sum = graph_make(g, OP_BMM, ROLE_EXPERTS, PART_OUTPUT, DT_F32, permuted_tokens(g));
     graph_follow_product(g, NODE_BMM, &sum, shares, wide);
     graph_drop(g, wide);
     struct value out = graph_to(g, sum, rows.dtype, PART_OUTPUT_CAST);
@@ -223,10 +248,21 @@ static struct value permuted_sum(struct graph *g, struct value rows, struct valu
     return out;
 }
 
+// This GPU's part of the sum of all; uses x up. SRC: torchtitan models/llama4/infra/parallelize.py,
+// apply_moe_ep_tp (PrepareModuleInputOutput).
+static struct value permuted_divided(struct graph *g, struct value x)
+{
+    if (!sequence_is_gathered(g))
+        return x;
+    struct value out = sequence_scatter(g, x);
+    graph_drop(g, x);
+    return out;
+}
+
 struct value layer_experts_permuted(struct graph *g, struct value x, block_fn *shared)
 {
     struct permuted p = permuted_open(g, x);
-    struct value rows = layer_rows(g, x, p.tokens, PART_INPUT, SHAPE_ROUTED_U);
+    struct value rows = layer_rows(g, x, p.tokens, PART_INPUT, SHAPE_SORTED_U);
     if (permuted_scores_first(g))
         rows = permuted_scored(g, rows, p.sorted);
     struct value y = parallel_experts(g, rows, permuted_run);
@@ -242,12 +278,42 @@ struct value layer_experts_permuted(struct graph *g, struct value x, block_fn *s
     graph_drop(g, rows);
     graph_drop(g, y);
     graph_drop(g, all);
+    return permuted_divided(g, out);
+}
+
+// A projection of the whole sequence, whose gradient is the sum of all GPUs' parts.
+static struct value shared_open(struct graph *g, struct value x, uint16_t number)
+{
+    struct value in = graph_copy(g, x);
+    graph_follow(g, NODE_ALL_REDUCE, &in, x);
+    struct value out = layer_linear(g, in, number, SHAPE_SHARED);
+    graph_drop(g, in);
+    return out;
+}
+
+// SRC: torchtitan models/llama4/infra/parallelize.py, apply_moe_ep_tp (moe.shared_experts).
+struct value layer_shared_divided(struct graph *g, struct value x)
+{
+    struct value gate = shared_open(g, x, P_SHARED_GATE);
+    struct value active = layer_activation(g, gate, false);
+    graph_drop(g, gate);
+    struct value up = shared_open(g, x, P_SHARED_UP);
+    struct value product = layer_mul(g, active, up, ROLE_MLP_PROJ, PART_INPUT);
+    graph_drop(g, active);
+    graph_drop(g, up);
+    struct value out = layer_linear(g, product, P_SHARED_DOWN, SHAPE_U_WHOLE);
+    graph_drop(g, product);
     return out;
 }
 
 void node_all_to_all(struct graph *g, const struct node *n, uint32_t results[])
 {
-    results[0] = graph_scratch(g, OP_ALL_TO_ALL, n->role, PART_GRAD, n->dtype, SHAPE_ROUTED_U);
+    results[0] = graph_scratch(g, OP_ALL_TO_ALL, n->role, PART_GRAD, n->dtype, SHAPE_SORTED_U);
+}
+
+void node_all_reduce(struct graph *g, const struct node *n, uint32_t results[])
+{
+    results[0] = graph_scratch(g, OP_CLONE, n->role, PART_GRAD, n->dtype, n->shape);
 }
 
 // A view: of all rows but the last, or of a token's gradient for all of its rows.

@@ -9,6 +9,10 @@
 // or NULL.
 struct value layer_experts_permuted(struct graph *g, struct value x, block_fn *shared);
 
-node_fn node_all_to_all, node_narrowed, node_index_put;
+// The expert for all tokens, of which each GPU of tensor_parallel has a part, and gives that of the
+// result.
+struct value layer_shared_divided(struct graph *g, struct value x);
+
+node_fn node_all_reduce, node_all_to_all, node_narrowed, node_index_put;
 
 #endif

@@ -340,20 +340,18 @@ static void node_embedding(struct graph *g, const struct node *n, uint32_t resul
 
 static void node_log_softmax(struct graph *g, const struct node *n, uint32_t results[])
 {
-    if (MODEL_IS_WHOLE && sequence_loss_is_divided(g)) {
+    if (MODEL_IS_WHOLE && sequence_loss_is_divided(g))
         node_same(g, n, results);  // the loss's gradient is that of both
-        return;
-    }
-    node_one(g, n, 0, OP_LOG_SOFTMAX_BACKWARD, results);
+    else
+        node_one(g, n, 0, OP_LOG_SOFTMAX_BACKWARD, results);
 }
 
 static void node_nll(struct graph *g, const struct node *n, uint32_t results[])
 {
-    if (MODEL_IS_WHOLE && sequence_loss_is_divided(g)) {
+    if (MODEL_IS_WHOLE && sequence_loss_is_divided(g))
         results[0] = sequence_nll_gradient(g, n);
-        return;
-    }
-    node_one(g, n, 0, OP_NLL_BACKWARD, results);
+    else
+        node_one(g, n, 0, OP_NLL_BACKWARD, results);
 }
 
 static void node_div(struct graph *g, const struct node *n, uint32_t results[])
@@ -469,6 +467,7 @@ static node_fn *const node_table[NODE_COUNT] = {
     [NODE_SELECTIVE] = node_selective,
     [NODE_TILED] = node_tiled,
     [NODE_SEQUENCE] = node_sequence,
+    [NODE_SEQUENCE_PART] = node_sequence_part,
     [NODE_DIV_BOTH] = node_div_both,
     [NODE_SQUARE_ROOT] = node_square_root,
     [NODE_STD] = node_std,
@@ -478,6 +477,7 @@ static node_fn *const node_table[NODE_COUNT] = {
     [NODE_EXPERTS_GATHER] = node_experts_gather,
     [NODE_EXPERTS_RESHARD] = node_experts_reshard,
     [NODE_ALL_TO_ALL] = node_all_to_all,
+    [NODE_ALL_REDUCE] = node_all_reduce,
     [NODE_NARROWED] = node_narrowed,
     [NODE_INDEX_PUT] = node_index_put,
 #endif

@@ -107,7 +107,7 @@ static uint32_t experts_gather(struct graph *g)
 // Where each expert is divided, its parts are joined by a copy.
 static uint32_t experts_copy_out(struct graph *g, uint32_t gathered)
 {
-    if (g->m->c.n_gpu <= g->m->c.n_expert)
+    if (model_expert_parts(g->m) * g->m->c.expert_parallel <= g->m->c.n_expert)
         return gather_copy_out(g, gathered, SHAPE_W_EXPERTS2);
     uint32_t weights = experts_weights(g, OP_ALL_GATHER, SHAPE_W_EXPERTS2);
     tape_unref(g->t, experts_weights(g, OP_NEW_EMPTY, SHAPE_W_EXPERTS2));

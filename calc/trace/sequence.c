@@ -23,21 +23,44 @@ static uint32_t sequence_reorder(struct graph *g, uint8_t role, uint8_t dtype)
     return graph_scratch(g, OP_CAT, role, PART_COPY, dtype, SHAPE_U_WHOLE);
 }
 
+// SRC: pytorch torch/_utils.py, _maybe_view_chunk_cat: 2.10 has it not, 2.12 has; 2.11 was not
+// looked at.
+bool sequence_in_order(const struct model *m)
+{
+    return m->c.batch_size == 1 && m->c.torch >= 2012;
+}
+
 uint32_t sequence_whole(struct graph *g, uint8_t role, uint8_t dtype)
 {
     uint32_t parts = graph_scratch(g, OP_ALL_GATHER, role, PART_SCRATCH, dtype, SHAPE_U_WHOLE);
+    if (sequence_in_order(g->m))
+        return parts;
     uint32_t whole = sequence_reorder(g, role, dtype);
     tape_unref(g->t, parts);
     return whole;
 }
 
+static struct value sequence_joined(struct graph *g, struct value x, enum node_kind kind)
+{
+    bool in_order = sequence_in_order(g->m);
+    uint32_t parts =
+        in_order ? TAPE_NONE
+                 : graph_scratch(g, OP_ALL_GATHER, x.role, PART_SCRATCH, x.dtype, SHAPE_U_WHOLE);
+    struct value out =
+        graph_make(g, in_order ? OP_ALL_GATHER : OP_CAT, x.role, PART_COPY, x.dtype, SHAPE_U_WHOLE);
+    tape_unref(g->t, parts);
+    graph_follow(g, kind, &out, x);
+    return out;
+}
+
 struct value sequence_gather(struct graph *g, struct value x)
 {
-    uint32_t parts = graph_scratch(g, OP_ALL_GATHER, x.role, PART_SCRATCH, x.dtype, SHAPE_U_WHOLE);
-    struct value out = graph_make(g, OP_CAT, x.role, PART_COPY, x.dtype, SHAPE_U_WHOLE);
-    tape_unref(g->t, parts);
-    graph_follow(g, NODE_SEQUENCE, &out, x);
-    return out;
+    return sequence_joined(g, x, NODE_SEQUENCE);
+}
+
+struct value sequence_gather_local(struct graph *g, struct value x)
+{
+    return sequence_joined(g, x, NODE_SEQUENCE_PART);
 }
 
 struct value sequence_scatter(struct graph *g, struct value x)
@@ -60,6 +83,11 @@ void node_sequence(struct graph *g, const struct node *n, uint32_t results[])
     results[0] =
         graph_scratch(g, OP_REDUCE_SCATTER, n->edges[0].role, PART_GRAD, n->dtype, SHAPE_U);
     tape_unref(g->t, ordered);
+}
+
+void node_sequence_part(struct graph *g, const struct node *n, uint32_t results[])
+{
+    results[0] = graph_scratch(g, OP_CLONE, n->edges[0].role, PART_GRAD, n->dtype, SHAPE_U);
 }
 
 void sequence_rows(struct graph *g, uint32_t held[2])

@@ -9,8 +9,14 @@
 bool sequence_is_gathered(const struct graph *g);
 bool sequence_loss_is_divided(const struct graph *g);
 
+// Whether parts of a sequence lie one after the other as they are gathered: there is one alone.
+bool sequence_in_order(const struct model *m);
+
 // The input of column-parallel layers: each GPU's part of the sequence, together.
 struct value sequence_gather(struct graph *g, struct value x);
+
+// The same as a plain tensor, whose gradient each GPU has whole and takes its part of.
+struct value sequence_gather_local(struct graph *g, struct value x);
 
 // The result of a row-parallel layer: each GPU's part of the sum.
 struct value sequence_scatter(struct graph *g, struct value x);
@@ -25,6 +31,6 @@ void sequence_rows(struct graph *g, uint32_t held[2]);
 struct value sequence_log_softmax(struct graph *g, struct value logits);
 uint32_t sequence_nll_gradient(struct graph *g, const struct node *n);
 
-node_fn node_sequence;
+node_fn node_sequence, node_sequence_part;
 
 #endif

@@ -87,7 +87,7 @@ static bool family_is_torchtitans(const struct vram_config *c)
 {
 #ifndef VRAM_SMALL
     return framework_goes(c, BY_PERMUTED_EXPERTS) &&
-           (c->family == FAMILY_LLAMA4 || c->family == FAMILY_LLAMA4_BARE);
+           (c->family == FAMILY_LLAMA4 || c->family == FAMILY_LLAMA4_BARE || family_is_deepseek(c));
 #else
     (void)c;
     return false;

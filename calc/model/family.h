@@ -23,4 +23,16 @@ static inline bool family_is_gemma4(const struct vram_config *c)
 #endif
 }
 
+// DeepSeek V2 and V3, which torchtitan has as one model.
+static inline bool family_is_deepseek(const struct vram_config *c)
+{
+#ifndef VRAM_SMALL
+    return c->family == FAMILY_DEEPSEEK_V2 || c->family == FAMILY_DEEPSEEK_V2_GROUPS ||
+           c->family == FAMILY_DEEPSEEK_V3;
+#else
+    (void)c;
+    return false;
+#endif
+}
+
 #endif

@@ -50,7 +50,9 @@ static uint64_t model_tables(const struct model *m)
 // restored); traces titan_*.
 static uint64_t model_angles(const struct model *m)
 {
-    uint64_t width = m->c.head_dim * m->c.partial_rotary_factor / 1000000 / 2;
+    bool latent = MODEL_IS_WHOLE && (m->features & HAS_LATENT);
+    uint64_t width =
+        (latent ? m->c.qk_rope_head_dim : m->c.head_dim * m->c.partial_rotary_factor / 1000000) / 2;
     bool cut = m->c.context_parallel > 1 && model_has_trait(m, TRAIT_ANGLES_CUT);
     bool twice = cut || (m->features & HAS_HEAD_NORM);
     return framework_goes(&m->c, BY_COMPLEX_ANGLES) ? size_mul3(twice ? 16 : 8, m->c.seq_len, width)

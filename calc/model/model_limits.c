@@ -106,13 +106,13 @@ static int model_check_divided_experts(const struct vram_config *c, struct messa
 {
     uint64_t ways = c->expert_parallel;
     bool family = c->family == FAMILY_QWEN3_MOE || c->family == FAMILY_LLAMA4 ||
-                  c->family == FAMILY_LLAMA4_BARE;
+                  c->family == FAMILY_LLAMA4_BARE || family_is_deepseek(c);
     bool whole = c->context_parallel == 1 && c->pipeline_parallel == 1;
     bool here = family && whole && c->task == TASK_TRAIN && c->n_expert && !c->lora_rank &&
                 framework_goes(c, BY_PERMUTED_EXPERTS) && c->parallel == PARALLEL_FSDP &&
                 !c->compile && !c->offload_params && c->reshard_after_forward != RESHARD_NO;
     uint64_t tp = c->tensor_parallel, etp = c->expert_tensor_parallel;
-    bool both = tp == 1 || (whole && c->sequence_parallel);
+    bool both = tp == 1 || (whole && c->sequence_parallel && !family_is_deepseek(c));
     bool permuted = c->n_expert && framework_goes(c, BY_PERMUTED_EXPERTS);
     const struct model_limit limits[] = {
         {ways > 1 && !here, MESSAGE_expert_parallel_here, {"expert_parallel"}},

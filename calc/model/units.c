@@ -35,12 +35,14 @@ static uint64_t units_elements(const struct model *m, const struct layout_param 
     return (stored[0].bytes + 1) / 2;
 }
 
+// Without what layers with experts have not, or those without.
 static uint64_t units_sum(const struct model *m, const struct layout_param *list, unsigned count,
-                          bool block, const uint64_t elements[SHAPE_COUNT])
+                          bool block, enum layout_layers without,
+                          const uint64_t elements[SHAPE_COUNT])
 {
     uint64_t sum = 0;
     for (unsigned i = 0; i < count; i++)
-        if (list[i].layers != LAYERS_DENSE)  // layers without experts are smaller
+        if (list[i].layers != without)
             sum = size_add(sum, units_elements(m, &list[i], block, elements));
     return sum;
 }
@@ -82,10 +84,16 @@ static void units_partition(const struct model *m, const struct layout *l,
 
 int units_sums(const struct model *m, const struct layout *l, uint64_t elements[SHAPE_COUNT])
 {
-    elements[SHAPE_LAYER] = units_sum(m, l->block, l->block_count, true, elements);
+    elements[SHAPE_LAYER] = units_sum(m, l->block, l->block_count, true, LAYERS_DENSE, elements);
+#ifndef VRAM_SMALL
+    elements[SHAPE_LAYER_DENSE] =
+        units_sum(m, l->block, l->block_count, true, LAYERS_SPARSE, elements);
+#endif
     elements[SHAPE_LAYER_SENT] = units_sent(m, l, elements);
-    elements[SHAPE_ROOT_FIRST] = units_sum(m, l->before, l->before_count, false, elements);
-    elements[SHAPE_ROOT_LAST] = units_sum(m, l->after, l->after_count, false, elements);
+    elements[SHAPE_ROOT_FIRST] =
+        units_sum(m, l->before, l->before_count, false, LAYERS_DENSE, elements);
+    elements[SHAPE_ROOT_LAST] =
+        units_sum(m, l->after, l->after_count, false, LAYERS_DENSE, elements);
     elements[SHAPE_ROOT] = size_add(elements[SHAPE_ROOT_FIRST], elements[SHAPE_ROOT_LAST]);
 #ifndef VRAM_SMALL
     units_partition(m, l, elements);

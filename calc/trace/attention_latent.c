@@ -1,6 +1,7 @@
 // Owns attention whose queries, keys and values come out of narrow latents: one rotated key for all
 // heads, values narrower than keys. SRC: transformers
-// src/transformers/models/deepseek_v3/modeling_deepseek_v3.py (DeepseekV3Attention).
+// src/transformers/models/deepseek_v3/modeling_deepseek_v3.py (DeepseekV3Attention); torchtitan's,
+// below: traces titan_ds_* of tests/calc/truth/frameworks.
 
 #include "calc/trace/attention_latent.h"
 
@@ -76,8 +77,71 @@ static struct value latent_attend(struct graph *g, struct value query, struct va
     return y;
 }
 
+#ifndef VRAM_SMALL
+// One part turned as complex numbers. Uses x up.
+static struct value titan_turned(struct graph *g, struct value x)
+{
+    struct value wide = graph_to(g, x, DT_F32, PART_UPCAST);
+    struct value product = layer_mul(g, wide, g->cos, wide.role, PART_SCALED);
+    struct value out = graph_to(g, product, x.dtype, PART_OUTPUT_CAST);
+    graph_drop(g, product);
+    graph_drop(g, wide);
+    graph_drop(g, x);
+    return out;
+}
+
+// A view of the latent's wider rows, which the fused kernel has in a row for a moment.
+static struct value titan_core(struct graph *g, struct value x)
+{
+    uint32_t rows = graph_scratch(g, OP_CLONE, x.role, PART_COPY, x.dtype, SHAPE_KV_CORE);
+    struct value out = layer_rms_norm(g, x, false, P_KV_A_NORM, SHAPE_TOKENS);
+    tape_unref(g->t, rows);
+    return out;
+}
+
+// cat((k_nope, k_pe.expand(heads)), dim=-1)
+static struct value titan_keys(struct graph *g, struct value part, struct value turned)
+{
+    struct value all = layer_view(g, graph_copy(g, turned), NODE_REPEAT);
+    all.shape = SHAPE_Q_ROT;
+    struct value out = graph_make(g, OP_CAT, ROLE_K, PART_COPY, part.dtype, SHAPE_Q);
+    graph_follow_both(g, NODE_JOIN, &out, part, all);
+    graph_drop(g, all);
+    return out;
+}
+
+// SRC: torchtitan models/deepseek_v3/model/model.py, Attention.forward.
+static struct value titan_latent(struct graph *g, struct value x)
+{
+    struct value q = layer_view(g, latent_queries(g, x), NODE_VIEW), q_part[2], kv_part[2], part[2];
+    latent_split(g, q, SHAPE_KEYS, SHAPE_Q_ROT, q_part);
+    q_part[1] = titan_turned(g, q_part[1]);
+    struct value query = latent_join(g, q_part[0], q_part[1]);
+    graph_drop(g, q);
+    struct value narrow = layer_linear(g, x, P_KV_A, SHAPE_KV_LATENT);
+    latent_split(g, narrow, SHAPE_KV_CORE, SHAPE_KV_ROT, kv_part);
+    kv_part[1] = titan_turned(g, kv_part[1]);
+    struct value core = titan_core(g, kv_part[0]);
+    graph_drop(g, narrow);
+    graph_drop(g, kv_part[0]);
+    struct value wide = layer_view(g, layer_linear(g, core, P_KV_B, SHAPE_KV_WIDE), NODE_VIEW);
+    graph_drop(g, core);
+    latent_split(g, wide, SHAPE_KEYS, SHAPE_VALUES, part);
+    struct value key = titan_keys(g, part[0], kv_part[1]);
+    struct value y = latent_attend(g, query, key, part[1]), out = layer_linear(g, y, P_O, SHAPE_U);
+    struct value held[] = {y, query, key, wide, part[0], part[1], q_part[0], q_part[1], kv_part[1]};
+    for (unsigned i = 0; i < sizeof held / sizeof *held; i++)
+        graph_drop(g, held[i]);
+    return out;
+}
+#endif
+
 struct value layer_attention_latent(struct graph *g, struct value x)
 {
+#ifndef VRAM_SMALL
+    if (framework_goes(&g->m->c, BY_COMPLEX_ANGLES))
+        return titan_latent(g, x);
+#endif
     struct value q = layer_view(g, latent_queries(g, x), NODE_VIEW), q_part[2], kv_part[2], wide[2];
     latent_split(g, q, SHAPE_KEYS, SHAPE_Q_ROT, q_part);
     struct value kv = layer_linear(g, x, P_KV_A, SHAPE_KV_LATENT);

@@ -339,9 +339,22 @@ static void graph_param_first(struct graph *g, struct param *p, const struct lay
     p->cast_node = GRAPH_NO_NODE;
 }
 
-struct value graph_param(struct graph *g, bool global, uint16_t number)
+// torchtitan's experts have the numbers of the feed-forward part of layers without them.
+static const struct layout_param *graph_row(const struct graph *g, bool global, uint16_t number)
 {
     const struct layout_param *row = layout_find(&g->layout, !global, number);
+#ifndef VRAM_SMALL
+    if (row && row->layers == LAYERS_DENSE && !model_layer_is_dense(g->m, graph_layer(g)))
+        for (unsigned i = 0; i < g->layout.block_count; i++)
+            if (g->layout.block[i].number == number && g->layout.block[i].layers != LAYERS_DENSE)
+                return &g->layout.block[i];
+#endif
+    return row;
+}
+
+struct value graph_param(struct graph *g, bool global, uint16_t number)
+{
+    const struct layout_param *row = graph_row(g, global, number);
     if (!row || !graph_ok(g))
         return graph_none();
     struct param *p = graph_param_at(g, global, number);
@@ -375,7 +388,7 @@ struct value graph_to(struct graph *g, struct value v, uint8_t dtype, uint8_t pa
 // cached, also under no_grad.
 struct value graph_weight_cast(struct graph *g, bool global, uint16_t number, struct value weight)
 {
-    const struct layout_param *row = layout_find(&g->layout, !global, number);
+    const struct layout_param *row = graph_row(g, global, number);
     if (!g->autocast || !graph_ok(g) || weight.storage == TAPE_NONE)
         return graph_copy(g, weight);
     uint8_t part = row->part == PART_BIAS ? PART_BIAS_CAST : PART_WEIGHT_CAST;

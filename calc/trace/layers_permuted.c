@@ -23,18 +23,29 @@ struct permuted {
     uint32_t own, order, tokens, counts;
 };
 
-// Of each family as torchtitan's flavors have it. SRC: torchtitan models/{qwen3,llama4}/__init__.py
-// (MoEArgs).
+// Of each family as torchtitan's flavors have it. SRC: torchtitan
+// models/{qwen3,llama4,deepseek_v3}/__init__.py (MoEArgs).
 static bool permuted_scores_first(const struct graph *g)
 {
     return g->m->c.family == FAMILY_LLAMA4 || g->m->c.family == FAMILY_LLAMA4_BARE;
+}
+
+static bool permuted_by_sigmoid(const struct graph *g)
+{
+    return permuted_scores_first(g) || g->m->c.family == FAMILY_DEEPSEEK_V3;
+}
+
+static bool permuted_normalizes(const struct graph *g)
+{
+    enum family_value family = (enum family_value)g->m->c.family;
+    return family == FAMILY_QWEN3_MOE || family == FAMILY_DEEPSEEK_V3;
 }
 
 static struct value permuted_all_shares(struct graph *g, struct value x)
 {
     struct value logits = layer_linear(g, x, P_ROUTER, SHAPE_ROUTER);
     struct value wide = graph_to(g, logits, DT_F32, PART_UPCAST);
-    struct value out = permuted_scores_first(g)
+    struct value out = permuted_by_sigmoid(g)
                            ? layer_unary(g, wide, OP_SIGMOID, NODE_SIGMOID, ROLE_ROUTER,
                                          PART_OUTPUT, SHAPE_ROUTER, SAVES_RESULT)
                            : layer_softmax(g, wide, ROLE_ROUTER);
@@ -68,7 +79,7 @@ static struct value permuted_route(struct graph *g, struct value x, uint32_t *ch
     struct value best = graph_make(g, OP_GATHER, ROLE_ROUTER, PART_OUTPUT, DT_F32, SHAPE_TOPK);
     graph_follow_saving(g, NODE_TOPK, &best, share, *chosen);
     graph_drop(g, share);
-    if (!permuted_scores_first(g))
+    if (permuted_normalizes(g))
         best = permuted_normalized(g, best);
     struct value out = layer_scale(g, best, ROLE_ROUTER);
     graph_drop(g, best);

@@ -155,7 +155,7 @@ void parallel_gather_ahead(struct graph *g, uint32_t layer)
         return;
     const struct tape_stack *s = &g->t->stack;
     tape_ahead(g->t, tape_stack_unit(s, layer), tape_stack_sub(s, layer));
-    g->behind = gather_weights(g, SHAPE_LAYER);
+    g->behind = gather_weights(g, parallel_layer_shape(g, layer));
     tape_ahead_end(g->t);
 }
 
@@ -199,11 +199,12 @@ void node_gather(struct graph *g, const struct node *n, uint32_t results[])
         return;
     }
     struct unit *u = parallel_unit(g);
+    shape_id shape = parallel_layer_shape(g, graph_layer(g));
     uint32_t gathered = g->behind;
     g->behind = TAPE_NONE;
     if (u->weights == TAPE_NONE)
-        u->weights = gather_copy_out(
-            g, gathered != TAPE_NONE ? gathered : gather_weights(g, SHAPE_LAYER), SHAPE_LAYER);
+        u->weights =
+            gather_copy_out(g, gathered != TAPE_NONE ? gathered : gather_weights(g, shape), shape);
     g->open = u->weights;
     u->weights = TAPE_NONE;
     g->open_unit = n->unit;
@@ -354,7 +355,7 @@ static void parallel_reshard(struct graph *g)
 {
     if (parallel_prefetch(g) == PREFETCH_LAST)
         parallel_gather_next(g);
-    parallel_end(g, &g->open, LAYOUT_BLOCK_NUMBERS, SHAPE_LAYER);
+    parallel_end(g, &g->open, LAYOUT_BLOCK_NUMBERS, parallel_layer_shape(g, graph_layer(g)));
 }
 
 void node_reshard(struct graph *g, const struct node *n, uint32_t results[])

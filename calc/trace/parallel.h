@@ -52,6 +52,13 @@ static inline struct unit *parallel_unit(struct graph *g)
 {
     return &g->shards[graph_layer(g)];
 }
+// The unit of a layer.
+#ifndef VRAM_SMALL
+shape_id parallel_layer_shape(const struct graph *g, uint32_t layer);
+#else
+#define parallel_layer_shape(g, layer) ((shape_id)SHAPE_LAYER)
+#endif
+
 uint32_t parallel_take_forward(struct graph *g, shape_id shape);
 void parallel_gather_ahead(struct graph *g, uint32_t layer);
 void parallel_gather_end(struct graph *g, const struct node *n);

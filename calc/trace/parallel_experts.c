@@ -29,6 +29,12 @@ static bool experts_in(const struct graph *g, uint32_t layer)
     return !model_layer_is_dense(g->m, layer);
 }
 
+shape_id parallel_layer_shape(const struct graph *g, uint32_t layer)
+{
+    bool dense = model_permutes_experts(g->m) && !experts_in(g, layer);
+    return dense ? SHAPE_LAYER_DENSE : SHAPE_LAYER;
+}
+
 // ---- what is gathered ahead --------------------------------------------------------------------
 
 static uint32_t experts_ahead(struct graph *g, uint32_t layer, shape_id shape)
@@ -49,7 +55,7 @@ static uint32_t experts_only_ahead(struct graph *g, uint32_t layer)
 void experts_prefetch_first(struct graph *g)
 {
     if (experts_apart(g) && graph_ok(g))
-        g->next = experts_ahead(g, 0, SHAPE_LAYER);
+        g->next = experts_ahead(g, 0, parallel_layer_shape(g, 0));
 }
 
 void experts_prefetch(struct graph *g)
@@ -59,7 +65,7 @@ void experts_prefetch(struct graph *g)
     if (!experts_apart(g) || !graph_ok(g))
         return;
     if (layer < graph_layers(g)) {
-        g->next = experts_ahead(g, layer, SHAPE_LAYER);
+        g->next = experts_ahead(g, layer, parallel_layer_shape(g, layer));
         g->next_experts = experts_only_ahead(g, layer);
     } else if (parallel_apart(g)) {
         tape_ahead(g->t, TAPE_GLOBAL, 0);

@@ -80,7 +80,7 @@ static struct value parallel_enter(struct graph *g, struct value x)
 #ifndef VRAM_SMALL
     parallel_angles(g);
 #endif
-    g->open = parallel_take_forward(g, SHAPE_LAYER);
+    g->open = parallel_take_forward(g, parallel_layer_shape(g, graph_layer(g)));
     struct value view = parallel_view(g, x, NODE_RESHARD);
 #ifndef VRAM_SMALL
     parallel_angles_keep(g, view);

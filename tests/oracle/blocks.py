@@ -39,11 +39,13 @@ def titan_model(family, layers, seq):
     return model
 
 
-def without_cudnn():
-    """torchtitan asks for cuDNN's attention first, which the null CUDA does not have."""
+def without_cudnn(latent=False):
+    """torchtitan asks for cuDNN's attention first, which the null CUDA does not have. Heads of values that are narrower than those of
+    keys (latent) go to cuDNN or, by the flavors of DeepSeek V3, to flex_attention; the memory-efficient kernel stands in."""
     from torch.nn.attention import SDPBackend
     from torchtitan.models import attention
-    attention.ScaledDotProductAttentionWrapper.sdpa_backends = [SDPBackend.FLASH_ATTENTION]
+    attention.ScaledDotProductAttentionWrapper.sdpa_backends = [
+        SDPBackend.EFFICIENT_ATTENTION if latent else SDPBackend.FLASH_ATTENTION]
 
 
 def titan_checkpoint(model, mode, compiled, parallelize):

@@ -6,12 +6,17 @@ import blocks
 import models
 import trainers
 
-# What a flavor of torchtitan says beside the sizes, by model_type. SRC: torchtitan models/{qwen3,llama4}/__init__.py.
+# What a flavor of torchtitan says beside the sizes, by model_type. SRC: torchtitan models/{qwen3,llama4,deepseek_v3}/__init__.py.
 KINDS = {
     "qwen3_moe": dict(package="qwen3", model="Qwen3Model", args="Qwen3ModelArgs", parallelize="parallelize_qwen3",
                       experts=dict(num_shared_experts=0, score_func="softmax", route_norm=True, score_before_experts=False)),
     "llama4_text": dict(package="llama4", model="Transformer", args="TransformerModelArgs", parallelize="parallelize_llama",
                         experts={}),
+    "deepseek_v2": dict(package="deepseek_v3", model="DeepSeekV3Model", args="DeepSeekV3ModelArgs", parallelize="parallelize_deepseekv3",
+                        experts=dict(num_shared_experts=2, score_func="softmax", route_norm=False, score_before_experts=False)),
+    "deepseek_v3": dict(package="deepseek_v3", model="DeepSeekV3Model", args="DeepSeekV3ModelArgs", parallelize="parallelize_deepseekv3",
+                        experts=dict(num_shared_experts=1, num_expert_groups=8, num_limited_groups=4, score_func="sigmoid",
+                                     route_norm=True, route_scale=2.5, score_before_experts=False)),
 }
 
 
@@ -60,6 +65,11 @@ def package(family):
 def sizes(family, layers, seq):
     """The flavor's words in the family's widths."""
     w = models.WIDTHS[family]
+    if w["model_type"].startswith("deepseek"):
+        return dict({name: w[name] for name in ("vocab_size", "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim")},
+                    dim=w["hidden_size"], n_layers=layers, n_heads=w["num_attention_heads"], q_lora_rank=w["q_lora_rank"] or 0,
+                    inter_dim=w["intermediate_size"], moe_inter_dim=w["moe_intermediate_size"],
+                    n_dense_layers=w["first_k_dense_replace"], max_seq_len=seq)
     words = dict(dim=w["hidden_size"], n_layers=layers, n_heads=w["num_attention_heads"],
                  n_kv_heads=w["num_key_value_heads"], vocab_size=w["vocab_size"], max_seq_len=seq)
     if w["model_type"] == "qwen3_moe":
@@ -71,11 +81,15 @@ def sizes(family, layers, seq):
 def made(family, layers, seq, make, args, kind):
     from torchtitan.models.moe import MoEArgs
     w = models.WIDTHS[family]
-    experts = MoEArgs(num_experts=w.get("num_experts") or w["num_local_experts"], top_k=w["num_experts_per_tok"],
+    experts = MoEArgs(num_experts=w.get("num_experts") or w.get("n_routed_experts") or w["num_local_experts"], top_k=w["num_experts_per_tok"],
                       **kind["experts"])
-    blocks.without_cudnn()
+    blocks.without_cudnn(kind["package"] == "deepseek_v3")
     with torch.device("cuda"):
-        model = make(args(moe_args=experts, **sizes(family, layers, seq)))
+        said = args(moe_args=experts, **sizes(family, layers, seq))
+        said.moe_impl = "standard"
+        model = make(said)
+    if kind["package"] == "deepseek_v3":
+        return model
     name = "rope_cache" if hasattr(model, "rope_cache") else "freqs_cis"
     setattr(model, name, getattr(model, f"_precompute_{name}")().cuda())
     return model

@@ -12,6 +12,31 @@ bool model_permutes_experts(const struct model *m)
            !m->c.lora_rank;
 }
 
+bool model_spreads_experts(const struct model *m)
+{
+    return m->c.expert_parallel > 1 && framework_goes(&m->c, BY_TRANSFORMERS);
+}
+
+// Since 5.19 (base_model_ep_plan: ep_dispatch_experts). SRC: transformers 5.23
+// distributed/expert_parallel.py (AllToAllEP, AllReduceEP); 5.18 distributed/tensor_parallel.py
+// (EpRouterParallel, MoeExpertsParallel).
+bool model_sends_rows(const struct model *m)
+{
+    return model_spreads_experts(m) && m->c.transformers >= 5019;
+}
+
+// GPUs with one batch send a part of its tokens each, the first of them the most.
+uint64_t model_spread_tokens(const struct model *m)
+{
+    uint64_t ways = m->c.expert_shared_batch && model_sends_rows(m) ? m->c.expert_parallel : 1;
+    return (m->tokens + ways - 1) / ways;
+}
+
+uint64_t model_spread_rows(const struct model *m)
+{
+    return size_mul(model_spread_tokens(m), m->c.n_expert_active);
+}
+
 // SRC: torchtitan models/moe/utils.py, _permute (TOKEN_GROUP_ALIGN_SIZE_M).
 uint64_t model_permuted_rows(const struct model *m)
 {
@@ -30,7 +55,8 @@ uint64_t model_sorting_ways(const struct vram_config *c)
 
 uint64_t model_expert_parts(const struct model *m)
 {
-    return m->c.n_gpu * model_sorting_ways(&m->c) / m->c.expert_parallel;
+    uint64_t ways = m->c.expert_shared_batch ? 1 : m->c.expert_parallel;
+    return m->c.n_gpu * model_sorting_ways(&m->c) / ways;
 }
 
 // FSDP2 divides whole experts, so that some GPUs have none where there are more GPUs: this one has

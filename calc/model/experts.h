@@ -14,11 +14,26 @@ static inline bool model_permutes_experts(const struct model *m)
     (void)m;
     return false;
 }
+static inline bool model_spreads_experts(const struct model *m)
+{
+    (void)m;
+    return false;
+}
 #endif
 
 #ifndef VRAM_SMALL
 // Rows of the products of a GPU's experts where they are: each expert's padded.
 uint64_t model_permuted_rows(const struct model *m);
+
+// Whether the experts of transformers' grouped products are divided, and whether their rows are
+// sent to the GPUs that have them; else each runs all rows that are its own and the results are
+// added up.
+bool model_spreads_experts(const struct model *m);
+bool model_sends_rows(const struct model *m);
+
+// Rows that a GPU's experts get there, and the tokens of them.
+uint64_t model_spread_rows(const struct model *m);
+uint64_t model_spread_tokens(const struct model *m);
 
 // GPUs of tensor_parallel among which whole experts are shared out, too: they sort a part of the
 // tokens each.

@@ -115,23 +115,33 @@ static void dims_permuted(struct dims *d, const struct model *m)
     d->expert_whole = size_mul(d->expert_share, d->expert_parts);  // each as long as the first
 }
 
+static void dims_spread(struct dims *d, const struct model *m)
+{
+    d->rows = model_spread_rows(m);
+    d->every[0] = size_mul(d->rows, d->C);
+    d->every[1] = size_mul(model_spread_tokens(m), d->C);
+    d->every[2] = d->rows;
+}
+
 static void dims_experts(struct dims *d, const struct model *m)
 {
     if (model_sorting_ways(&m->c) > 1)
         d->X = m->c.expert_inner;
     d->XS = dims_share(d->XS, m->c.tensor_parallel);
-    d->EH = d->E;
+    d->EH = model_spreads_experts(m) ? d->E / m->c.expert_parallel : d->E;
     d->rows = d->sorted = size_mul(d->N, d->A);
     d->joined = 2;
     d->every[0] = size_mul3(d->E, d->N, d->C);
     d->every[1] = size_mul3(d->E, d->N, d->X);
     d->every[2] = 2 * d->every[1];
     d->expert_parts = model_expert_parts(m);
-    d->expert_whole = size_mul3(d->E, d->C, d->X);
+    d->expert_whole = size_mul3(d->EH, d->C, d->X);
     d->router_share = model_router_share(m, size_mul(d->E, d->C));
     d->expert_share = model_expert_share(m, d->expert_whole);
     if (model_permutes_experts(m))
         dims_permuted(d, m);
+    if (model_spreads_experts(m))
+        dims_spread(d, m);
 }
 
 uint64_t dims_share_of(const struct dims *d, unsigned shape, uint64_t elements)

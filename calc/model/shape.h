@@ -27,7 +27,8 @@ enum { SHAPE_BITS = 8 };
 #ifndef VRAM_SMALL
 // A model whose rows are permuted by expert never gives all tokens to all experts: these are the
 // same rows. As rows go into the products, each expert's up to a multiple of 8; in the
-// order of tokens, with a row of zeros; their count.
+// order of tokens, with a row of zeros; their count. Where transformers divides experts: a GPU's
+// rows, its tokens, the count of rows.
 enum {
     SHAPE_GROUPED_U = SHAPE_EVERY_U,
     SHAPE_STACKED_U = SHAPE_EVERY_FF,

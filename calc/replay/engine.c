@@ -176,7 +176,8 @@ static struct vram_config engine_key(const struct model *m)
     k.evaluation = k.optimizer = k.tower_params = k.reduce_bucket_size = 0;
     k.max_new_tokens = k.max_new_tokens > 1;
 #ifndef VRAM_SMALL
-    k.expert_parallel = (k.expert_parallel > 1) + (model_expert_parts(m) == 1);
+    k.expert_parallel =
+        (k.expert_parallel > 1) + (model_expert_parts(m) == 1) + 4 * (uint64_t)model_sends_rows(m);
 #endif
     k.n_gpu = k.n_gpu > 1;
     k.expandable_segments = k.max_split_size_mb = k.garbage_collection_threshold =

@@ -57,6 +57,15 @@ static void adam_root(struct optimizer_state *s, const struct optimizer_param *p
 }
 
 #ifndef VRAM_SMALL
+// Of one parameter after the other: the root, and the root divided. SRC: pytorch
+// torch/optim/adam.py, _single_tensor_adam.
+static void adam_alone(struct optimizer_state *s, const struct optimizer_param *p)
+{
+    adam(s, p);
+    temp(s, p->update);
+    temp(s, p->update);
+}
+
 // The root of the squares takes part in the step (foreach).
 static void rmsprop(struct optimizer_state *s, const struct optimizer_param *p)
 {
@@ -285,6 +294,19 @@ static unsigned optimizer_books(const struct vram_config *c)
     return books[c->optimizer];
 }
 
+#ifndef VRAM_SMALL
+// Up to 5.17 weights of which some are divided have one step each. SRC: transformers 5.17
+// trainer_optimizer.py (has_mixed_dtensor); traces qwen3_moe_ep8_summed*.
+static bool optimizer_goes_alone(const struct vram_config *c)
+{
+    bool adam = c->optimizer == OPTIMIZER_ADAMW_FUSED || c->optimizer == OPTIMIZER_ADAMW_FOREACH;
+    return adam && c->expert_shared_batch && !c->lora_rank && c->transformers < 5018;
+}
+#else
+#define optimizer_goes_alone(c) false
+#define adam_alone optimizers[0]
+#endif
+
 void optimizer_state(struct optimizer_state *out, const struct vram_config *c,
                      const struct optimizer_param *p)
 {
@@ -295,7 +317,7 @@ void optimizer_state(struct optimizer_state *out, const struct vram_config *c,
         keep(out, PART_WEIGHT_GRAD, OP_ZEROS, p->update);
     if (c->eval_only)
         return;
-    optimizers[c->optimizer](out, p);
+    (optimizer_goes_alone(c) ? adam_alone : optimizers[c->optimizer])(out, p);
     for (unsigned i = 0;
          i < optimizer_books(c) && c->optimizer_in_backward && p->n >= LEAST_QUANTIZED; i++)
         keep(out, PART_CODE, OP_STEP,
@@ -314,5 +336,5 @@ bool optimizer_temps_together(const struct vram_config *c)
     if (c->optimizer == OPTIMIZER_RMSPROP || c->optimizer == OPTIMIZER_ADAGRAD)
         return true;
 #endif
-    return c->optimizer == OPTIMIZER_ADAMW_FOREACH;
+    return c->optimizer == OPTIMIZER_ADAMW_FOREACH && !optimizer_goes_alone(c);
 }

@@ -9,6 +9,7 @@
 #include "calc/trace/layers.h"
 #include "calc/trace/layers_llama.h"
 #include "calc/trace/layers_mixer.h"
+#include "calc/trace/layers_spread.h"
 #include "calc/trace/linear.h"
 
 // Gemma 4's experts take parts of it, which the small module does not have.
@@ -174,16 +175,7 @@ static struct routing route_sigmoid(struct graph *g, struct value x)
     return r;
 }
 
-// x[rows]
-GROUPED_APART struct value layer_rows(struct graph *g, struct value x, uint32_t rows, uint8_t part,
-                                      shape_id shape)
-{
-    struct value out = graph_make(g, OP_INDEX, x.role, part, x.dtype, shape);
-    graph_follow_saving(g, NODE_ROUTE, &out, x, rows);
-    return out;
-}
-
-// The same of biases, which are by expert.
+// Rows of biases, which are by expert.
 static struct value grouped_bias(struct graph *g, uint16_t number, uint32_t rows, shape_id shape)
 {
     struct value b = graph_param(g, false, number);
@@ -263,52 +255,55 @@ static struct value grouped_gated(struct graph *g, struct value both)
     return out;
 }
 
-// Both products of the sorted rows; *bias stays a variable to the end, where there is one.
-static struct value grouped_products(struct graph *g, struct value rows, uint32_t sorted,
-                                     uint32_t offsets, struct value *bias)
+// What sorting by expert leaves: the experts' numbers in order, the order, the counts and where
+// each ends.
+enum { SORTED, ORDER, NUMBERS, COUNTS, OFFSETS, GROUPED_TABLES };
+
+// Both products of the sorted rows; *bias stays a variable to the end, where there is one. mask: of
+// rows of others' experts, or TAPE_NONE.
+static struct value grouped_products(struct graph *g, struct value rows, const uint32_t table[],
+                                     uint32_t mask, struct value *bias)
 {
+    uint32_t sorted = table[SORTED], offsets = table[OFFSETS];
     bool biases = g->m->features & HAS_SINKS;
     if (biases)
         *bias = grouped_bias(g, P_EXPERTS_UP_BIAS, sorted, SHAPE_ROUTED_FF2);
     struct value both = layer_grouped_mm(g, rows, P_EXPERTS_UP, offsets, SHAPE_ROUTED_FF2);
     if (biases)
         both = layer_add_into(g, both, *bias);
+    both = grouped_masked(g, both, mask);
     struct value product = biases ? grouped_limited(g, both) : grouped_gated(g, both);
     graph_drop(g, both);
     if (biases) {
-        struct value next = grouped_bias(g, P_EXPERTS_DOWN_BIAS, sorted, SHAPE_ROUTED_U);
+        struct value next = grouped_bias(g, P_EXPERTS_DOWN_BIAS, sorted, GROUPED_ROWS(g));
         graph_drop(g, *bias);
         *bias = next;
     }
-    struct value out = layer_grouped_mm(g, product, P_EXPERTS_DOWN, offsets, SHAPE_ROUTED_U);
+    struct value out = layer_grouped_mm(g, product, P_EXPERTS_DOWN, offsets, GROUPED_ROWS(g));
     graph_drop(g, product);
-    return biases ? layer_add_into(g, out, *bias) : out;
+    return grouped_masked(g, biases ? layer_add_into(g, out, *bias) : out, mask);
 }
 
 // Rows in their old order again, and the sum over the experts of a token.
 static struct value grouped_back(struct graph *g, struct value weighted, struct value *unsorted)
 {
-    uint32_t order = graph_scratch(g, OP_NEW_EMPTY, ROLE_ROUTER, PART_MASK, DT_I64, SHAPE_TOPK);
-    *unsorted = layer_rows(g, weighted, order, PART_OUTPUT, SHAPE_ROUTED_U);
+    uint32_t order =
+        graph_scratch(g, OP_NEW_EMPTY, ROLE_ROUTER, PART_MASK, DT_I64, GROUPED_LIST(g));
+    *unsorted = layer_rows(g, weighted, order, PART_OUTPUT, GROUPED_ROWS(g));
     tape_unref(g->t, order);
     graph_drop(g, weighted);
-    return layer_unary(g, *unsorted, OP_SUM, NODE_SUM, ROLE_EXPERTS, PART_OUTPUT, SHAPE_U,
-                       SAVES_NOTHING);
+    return layer_rows_sum(g, *unsorted, GROUPED_SUM(g), GROUPED_OUT(g));
 }
-
-// What sorting by expert leaves: the experts' numbers in order, the order, the counts and where
-// each ends.
-enum { SORTED, ORDER, NUMBERS, COUNTS, OFFSETS, GROUPED_TABLES };
 
 static void grouped_sort(struct graph *g, uint32_t table[GROUPED_TABLES])
 {
     for (unsigned i = SORTED; i <= ORDER; i++)
-        table[i] = graph_scratch(g, OP_SORT, ROLE_ROUTER, PART_MASK, DT_I64, SHAPE_TOPK);
+        table[i] = graph_scratch(g, OP_SORT, ROLE_ROUTER, PART_MASK, DT_I64, GROUPED_LIST(g));
 }
 
 static void grouped_count(struct graph *g, uint32_t table[GROUPED_TABLES])
 {
-    table[NUMBERS] = graph_scratch(g, OP_TO_COPY, ROLE_ROUTER, PART_MASK, DT_F32, SHAPE_TOPK);
+    table[NUMBERS] = graph_scratch(g, OP_TO_COPY, ROLE_ROUTER, PART_MASK, DT_F32, GROUPED_LIST(g));
     table[COUNTS] = graph_scratch(g, OP_ZEROS, ROLE_ROUTER, PART_MASK, DT_F32, SHAPE_EXPERTS);
     table[OFFSETS] = graph_scratch(g, OP_SUM, ROLE_ROUTER, PART_MASK, DT_F32, SHAPE_EXPERTS);
 }
@@ -319,17 +314,19 @@ GROUPED_APART struct value layer_experts_routed(struct graph *g, struct value x,
     uint32_t table[GROUPED_TABLES];
     struct value bias = graph_none(), unsorted;
     grouped_sort(g, table);
-    uint32_t tokens = graph_scratch(g, OP_DIV, ROLE_ROUTER, PART_MASK, DT_I64, SHAPE_TOPK);
-    struct value rows = layer_rows(g, x, tokens, PART_INPUT, SHAPE_ROUTED_U);
+    uint32_t tokens = graph_scratch(g, OP_DIV, ROLE_ROUTER, PART_MASK, DT_I64, GROUPED_LIST(g));
+    struct value rows = layer_rows(g, x, tokens, PART_INPUT, GROUPED_ROWS(g));
     tape_unref(g->t, tokens);
-    struct value shares = layer_rows(g, weights, table[ORDER], PART_OUTPUT, SHAPE_TOPK);
+    struct value shares = layer_rows(g, weights, table[ORDER], PART_OUTPUT, GROUPED_LIST(g));
     grouped_count(g, table);
-    struct value y = grouped_products(g, rows, table[SORTED], table[OFFSETS], &bias);
+    uint32_t mask = spread_mask(g, &rows);
+    struct value y = grouped_products(g, rows, table, mask, &bias);
     struct value weighted = layer_mul(g, y, shares, ROLE_EXPERTS, PART_SCALED);
     struct value sum = grouped_back(g, weighted, &unsorted),
                  out = graph_to(g, sum, x.dtype, PART_OUTPUT_CAST);
     for (unsigned i = 0; i < GROUPED_TABLES; i++)
         tape_unref(g->t, table[i]);
+    tape_unref(g->t, mask);
     graph_drop(g, unsorted);
     graph_drop(g, sum);
     graph_drop(g, bias);
@@ -418,7 +415,7 @@ struct value layer_experts_grouped(struct graph *g, struct value x, block_fn *sh
     bool gate = g->m->features & HAS_SHARED_GATE, first = gate || model_routes_wide(g->m);
     struct value beside = shared && first ? shared(g, x) : graph_none();
     struct routing r = route(g, x);
-    struct value out = layer_experts_routed(g, x, r.weights);
+    struct value out = spread_experts(g, x, &r.weights, &r.chosen, layer_experts_routed);
     if (shared) {
         struct value y = gate ? grouped_weighed(g, x, beside) : first ? beside : shared(g, x);
         struct value sum = layer_add(g, out, y, ROLE_EXPERTS);
@@ -434,7 +431,7 @@ struct value layer_experts_grouped(struct graph *g, struct value x, block_fn *sh
 
 static uint32_t indices(struct graph *g)
 {
-    return graph_scratch(g, OP_MUL, ROLE_ROUTER, PART_SCRATCH, DT_I64, SHAPE_TOPK);
+    return graph_scratch(g, OP_MUL, ROLE_ROUTER, PART_SCRATCH, DT_I64, GROUPED_LIST(g));
 }
 
 // Zeros of the input's size, to which the rows are added in an order that a sort finds.

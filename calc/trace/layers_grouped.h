@@ -10,12 +10,10 @@
 struct value layer_experts_grouped(struct graph *g, struct value x, block_fn *shared);
 
 #ifndef VRAM_SMALL
-// Its parts: the best of all shares, with their numbers; these over their sum (uses best up); rows
-// of x; experts by what a router has chosen.
+// Its parts: the best of all shares, with their numbers; these over their sum (uses best up);
+// experts by what a router has chosen.
 struct value layer_route_topk(struct graph *g, struct value x, uint32_t *chosen);
 struct value layer_route_normalized(struct graph *g, struct value best);
-struct value layer_rows(struct graph *g, struct value x, uint32_t rows, uint8_t part,
-                        shape_id shape);
 struct value layer_experts_routed(struct graph *g, struct value x, struct value weights);
 
 // A product of rows with their experts' weights; offsets: where each expert's rows end.

@@ -22,6 +22,25 @@ struct value layer_unary(struct graph *g, struct value x, enum op op, enum node_
     return out;
 }
 
+// x[rows]
+struct value layer_rows(struct graph *g, struct value x, uint32_t rows, uint8_t part,
+                        shape_id shape)
+{
+    struct value out = graph_make(g, OP_INDEX, x.role, part, x.dtype, shape);
+    graph_follow_saving(g, NODE_ROUTE, &out, x, rows);
+    return out;
+}
+
+// Autocast has sums in float32; their gradient is then cast as it is expanded. SRC: pytorch
+// aten/src/ATen/autocast_mode.h, AT_FORALL_FP32_SET_OPT_DTYPE.
+struct value layer_rows_sum(struct graph *g, struct value x, enum node_kind kind, shape_id shape)
+{
+    struct value out =
+        graph_make(g, OP_SUM, ROLE_EXPERTS, PART_OUTPUT, g->autocast ? DT_F32 : x.dtype, shape);
+    graph_follow(g, g->autocast ? NODE_SUM : kind, &out, x);
+    return out;
+}
+
 // x * rsqrt(x.pow(2).mean(-1) + eps) in float32; *variance stays a variable of the caller until it
 // returns.
 static struct value rms_normalize(struct graph *g, struct value x, shape_id stats,

@@ -5,6 +5,12 @@
 
 #include "calc/trace/layers.h"
 
+struct value layer_rows(struct graph *g, struct value x, uint32_t rows, uint8_t part,
+                        shape_id shape);  // x[rows]
+
+// The sum of the rows of one token; kind: the node of sums in the format of x.
+struct value layer_rows_sum(struct graph *g, struct value x, enum node_kind kind, shape_id shape);
+
 // Cosines and sines of the positions (g->cos, g->sin), variables of the model's forward function.
 // stats: the shape of one number for each row that is normalized.
 // One operation with one input. saves: the input, the result, or nothing.

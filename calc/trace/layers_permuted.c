@@ -319,7 +319,7 @@ struct value layer_shared_divided(struct graph *g, struct value x)
 
 void node_all_to_all(struct graph *g, const struct node *n, uint32_t results[])
 {
-    results[0] = graph_scratch(g, OP_ALL_TO_ALL, n->role, PART_GRAD, n->dtype, SHAPE_SORTED_U);
+    results[0] = graph_scratch(g, OP_ALL_TO_ALL, n->role, PART_GRAD, n->dtype, n->shape);
 }
 
 void node_all_reduce(struct graph *g, const struct node *n, uint32_t results[])
@@ -339,7 +339,7 @@ void node_narrowed(struct graph *g, const struct node *n, uint32_t results[])
 void node_index_put(struct graph *g, const struct node *n, uint32_t results[])
 {
     const struct edge *e = &n->edges[0];
-    bool cast = e->shape == SHAPE_GROUPED_U;
+    bool cast = n->shape == SHAPE_STACKED_U;
     uint32_t wide = cast ? permuted_wide_places(g) : TAPE_NONE;
     results[0] = graph_scratch(g, OP_INDEX, e->role, PART_GRAD, e->dtype, e->shape);
     tape_unref(g->t, wide);

@@ -113,8 +113,8 @@ while IFS='	' read -r name words slack cause environments; do
         gzip -dc "$trace" >"$work/trace"
         # shellcheck disable=SC2046,SC2086
         vramcalc trace -f csv optimizer=adamw_foreach grad_clip=0 gradient_accumulation_steps=1 keep_logits=backward \
-            framework=transformers evaluation=false $(words_of "$environment" $words) n_layer="$layers" $shape \
-            $(framework_words "$environment") gpu="$card" >"$work/csv" || { status=1; echo "not ok $run: refused"; continue; }
+            framework=transformers evaluation=false $(framework_words "$environment") $(words_of "$environment" $words) \
+            n_layer="$layers" $shape gpu="$card" >"$work/csv" || { status=1; echo "not ok $run: refused"; continue; }
         # Once whole, and once without logits and embeddings, which hide what happens in the blocks: what has 400 MB and more,
         # or as the case says, where a whole block is gathered.
         why=

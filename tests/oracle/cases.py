@@ -49,7 +49,7 @@ def read(env, names):
 
 def alone(row):
     """Whether a case is of one GPU: the others want an NCCL that does nothing."""
-    return row["trainer"] not in ("distributed", "zero", "trainer", "sequence") and "world=" not in row["options"]
+    return row["trainer"] not in ("distributed", "zero", "trainer", "sequence", "spread") and "world=" not in row["options"]
 
 
 def run(env, out, name, layers, row):

@@ -633,3 +633,8 @@ def titan_experts(*args, **words):
 def sequence(*args, **words):
     import parallel
     return parallel.sequence(*args, **words)
+
+
+def spread(*args, **words):
+    import spread as module
+    return module.spread(*args, **words)

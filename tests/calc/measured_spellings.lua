@@ -108,6 +108,7 @@ early.framework = "torch (2024-05-21), torchtitan"
 says("and blocks since", early, "compile=true parallel=fsdp1")
 says("torchtitan's flex attention", {group = "torchtitan/pr 1", framework = "torchtitan", n_gpu = "8", method = "FSDP2", other = "FlexAttention"}, "parallel=fsdp2", "attention")
 refuses("another flex attention", {other = "flex attention"}, "flex attention is not modelled here")
+says("DeepSpeed's bucket", {other = "DeepSpeed ZeRO-3, reduce_bucket_size 50000000", n_gpu = "8"}, "parallel=zero3 reduce_bucket_size=50000000")
 says("llama-recipes", {framework = "llama-recipes (Sep 2023), transformers 4.33, torch 2.1"}, "framework=transformers torch=2.1")
 says("a name's two bytes", {model = "casperhansen/llama-3-70b-fp16"}, "preset=llama-3.1-70b")
 

@@ -300,7 +300,7 @@ vocabulary.other = {
   {"%-", NOTHING}, {"none", NOTHING}, {"loss[ _]parallel", NOTHING}, {"unfused", NOTHING}, {"flash%-attn 2", {attention = "flash_attention_2"}}, {"flash_attention_2", {attention = "flash_attention_2"}},
   {"flash%-attention 2", {attention = "flash_attention_2"}}, {"flash%-attention [34]", {attention = "flash_attention_2"}},   -- as many tensors
   {"sdpa", {attention = "sdpa"}}, {"eager attention", {attention = "math"}},
-  {"packed sequences", {packed = true}}, {"packed to max[_ ]?%a*", {packed = true}}, {"%?", NOTHING}, {"n/a", NOTHING}, {"fsdp %(full[_ ]shard%)", {parallel = "fsdp1"}},
+  {"reduce_bucket_size[ =:]*(%d+)", number "bucket"}, {"packed sequences", {packed = true}}, {"packed to max[_ ]?%a*", {packed = true}}, {"%?", NOTHING}, {"n/a", NOTHING}, {"fsdp %(full[_ ]shard%)", {parallel = "fsdp1"}},
   {"flex[ _%-]?attention", {flex = true}}, {"flex[ _%-]?attn", {flex = true}},
   {"step 1", {unmodelled = "the first step alone"}}, {"after 1 step", {unmodelled = "the first step alone"}}, {"first step", {unmodelled = "the first step alone"}},
   {"packing", {packed = true}}, {"packed", {packed = true}}, {"unpacked", {packed = false}},

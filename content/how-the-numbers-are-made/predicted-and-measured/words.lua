@@ -281,6 +281,7 @@ local function put_parallel(put, facts)
   if scheme and (ways > 1 or (facts.cp or 1) > 1) then put("parallel", scheme) end
   if scheme and ways > 1 then put("n_gpu", ways) end
   put("fsdp_rank", scheme == "fsdp1" and ways > 1 and facts.first_card and "first" or nil)
+  put("reduce_bucket_size", scheme and scheme:find("^zero") and facts.bucket or nil)
   put("shard_ends", yes(facts.ends))
   put("reshard_after_forward", facts.reshard == false and "false" or nil)
   put("tensor_parallel", facts.tensor_parallel and facts.gpus or facts.tp and facts.tp > 1 and facts.tp or nil)

@@ -73,15 +73,13 @@ static bool context_by_accelerate(const struct vram_config *c)
 int model_check_context(const struct vram_config *c, struct message *e)
 {
     bool somewhere = context_by_mesh(c);
-    message_id elsewhere = MESSAGE_context_here;
 #ifndef VRAM_SMALL
     somewhere = somewhere || context_by_accelerate(c);
-    elsewhere = MESSAGE_context_whole;
 #endif
     bool here = somewhere && c->task == TASK_TRAIN && c->pipeline_parallel == 1 &&
                 c->attention == ATTENTION_FLASH && !c->seq_lens;
     const struct model_limit limits[] = {
-        {c->context_parallel > 1 && !here, elsewhere, {"context_parallel"}},
+        {c->context_parallel > 1 && !here, MESSAGE_context_here, {"context_parallel"}},
     };
     if (here && c->context_parallel > 1 && c->seq_len % (2 * c->context_parallel) != 0)
         return err_set(e, MESSAGE_context_divides, NO_POS, ABOUT("context_parallel", "seq_len"),

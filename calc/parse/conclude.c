@@ -47,13 +47,19 @@ static uint64_t fsdp_of(struct parse *p)
     return fsdp_version(p) == 2 ? PARALLEL_FSDP : PARALLEL_FSDP1;
 }
 
-// Of the processes that a launcher starts those that share a layer, a sequence or the layers are
-// one way of the data; nanotron's file has the ways themselves.
+// Of the processes that a launcher starts those that share a layer, a sequence, a batch or the
+// layers are one way of the data; nanotron's file has the ways themselves. transformers'
+// enable_expert_parallel makes of tp_size GPUs that share experts and nothing else.
 static void conclude_ways(struct parse *p)
 {
     const struct facts *f = &p->v->facts;
     struct vram_config *c = &p->v->config;
+    if (c->expert_shared_batch && c->expert_parallel == 1) {
+        c->expert_parallel = c->tensor_parallel;
+        c->tensor_parallel = 1;
+    }
     uint64_t shared = c->tensor_parallel * c->pipeline_parallel * c->context_parallel;
+    shared *= c->expert_shared_batch ? c->expert_parallel : 1;
     if (f->processes && c->n_gpu == f->processes && f->processes % shared == 0 &&
         !framework_goes(c, BY_NANOTRON))
         c->n_gpu = f->processes / shared;

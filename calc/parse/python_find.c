@@ -17,6 +17,7 @@ static const struct python_call CALLS[PYTHON_CALLS] = {
     {"RewardTrainer", "", "model", ""},
     {"LoraConfig", "lora_config", "r", ""},
     {"BitsAndBytesConfig", "quantization_config", NULL, ""},
+    {"DistributedConfig", "distributed_config", NULL, ""},
     {"ForCausalLM.from_pretrained", "", "model_name_or_path", "dtype=auto"},
     {"FastLanguageModel.from_pretrained", "", "model_name", ""},
     {"FastLanguageModel.get_peft_model", "lora_config", NULL, ""},

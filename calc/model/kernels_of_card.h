@@ -5,9 +5,15 @@
 
 #include "calc/model/config.h"
 
-#ifndef VRAM_SMALL
 // Whether a training step in eager mode attends in bfloat16 on a chosen card that has no kernel for
-// it: scaled_dot_product_attention then makes all scores.
+// it: scaled_dot_product_attention then makes all scores. The small module does not know.
+#ifdef VRAM_SMALL
+static inline bool card_lacks_attention(const struct vram_config *c)
+{
+    (void)c;
+    return false;
+}
+#else
 bool card_lacks_attention(const struct vram_config *c);
 #endif
 

@@ -4,6 +4,7 @@
 #include "calc/answer/advise.h"
 #include "calc/answer/answers.h"
 #include "calc/model/framework.h"
+#include "calc/model/kernels_of_card.h"
 #include "calc/model/model_make.h"
 #include "calc/model/preference.h"
 #include "calc/model/resolve.h"
@@ -33,6 +34,8 @@ static const char *attention_of(const struct vram *v)
     struct model m;
     struct message none = {0};
     model_make(&m, &v->config, &none);  // has succeeded before: there is a result
+    if (card_lacks_attention(&m.c))
+        return name_of(FIELD_attention, ATTENTION_MATH);
     return name_of(FIELD_attention, m.c.attention);
 }
 

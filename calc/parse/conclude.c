@@ -195,7 +195,7 @@ static void conclude_rows(struct parse *p)
 {
     const struct facts *f = &p->v->facts;
     struct vram_config *c = &p->v->config;
-    bool packed = f->packed == SAID_YES;
+    bool packed = f->packed >= SAID_YES;
     if (f->micro)
         c->batch_size = packed ? 1 : f->micro;
     if (f->length)
@@ -207,11 +207,13 @@ static void conclude_masks(struct parse *p)
 {
     const struct facts *f = &p->v->facts;
     struct vram_config *c = &p->v->config, resolved = *c;
-    if (p->v->places[FIELD_attention_mask].line || f->flat != SAID_YES || f->wrapped == SAID_YES ||
+    bool flat = f->flat == SAID_YES && f->wrapped != SAID_YES;
+    bool own = f->neat == SAID_YES || f->packed > SAID_YES;  // another than transformers makes
+    if (p->v->places[FIELD_attention_mask].line || !(flat || own) ||
         c->attention != ATTENTION_FLASH)
         return;
     resolve_auto(&resolved);
-    if (model_takes_masks(&resolved))
+    if (flat && model_takes_masks(&resolved))
         c->attention_mask = ATTENTION_MASK_PACKED;
     else
         note(p, MESSAGE_masks_unsaid);
@@ -387,7 +389,7 @@ static void conclude_evaluation(struct parse *p)
     const struct facts *f = &p->v->facts;
     struct vram_config *c = &p->v->config, resolved = *c;
     bool keeps = f->metrics == SAID_YES && f->reduced != SAID_YES;
-    uint64_t rows = f->packed == SAID_YES && f->micro > 1 ? (f->eval_rows + f->micro - 1) / f->micro
+    uint64_t rows = f->packed >= SAID_YES && f->micro > 1 ? (f->eval_rows + f->micro - 1) / f->micro
                                                           : f->eval_rows;
     bool chunks = c->cross_entropy == CROSS_ENTROPY_CHUNKED && c->kernels != KERNELS_LIGER;
     if (!p->v->places[FIELD_eval_batch_size].line)

@@ -85,7 +85,7 @@ function whole(browser, site) {
       for (const key of shown) equal(report[key], line[key], `${state}: ${key}`);
     }
     that(await tab.evaluate(() => window.vramPage.presets.some((preset) => preset.value === "gemma-3n-e2b")), "the list of presets is the whole one");
-    await tab.locator(".all summary").click();
+    await tab.evaluate(() => { document.querySelector(".all").open = true; });   // what comes above moves it away from a click
     await tab.locator("[name=all-expert_parallel]").waitFor();
   });
   check("calculator: the whole library does not come", async () => {

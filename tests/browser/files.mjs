@@ -34,7 +34,13 @@ function ownOutputs(browser, base) {
     for (const words of [["estimate"], ["estimate", "--format", "csv"], ["estimate", "--format", "md"], ["fit"], ["advise"], ["cards"]])
       await told(wrote(words[0], ...run, ...words.slice(1)), "--format json");
     await told(wrote("sweep", "preset=gpt2", "batch_size=4,8"), "--format json");
-    for (const command of ["trl dpo --model_name_or_path org/x", "python -m trl.scripts.reward --learning_rate 1e-5"]) await told(command, "vramcalc estimate");
+    await told("trl dpo --model_name_or_path org/x", "org/x");   // a model that no list has
+    for (const trainer of ["dpo", "reward"]) {
+      await paste(`trl ${trainer} --model_name_or_path Qwen/Qwen3-0.6B --per_device_train_batch_size 2`);
+      await config(tab, { trainer, n_layer: 28, batch_size: 2 });
+    }
+    await tab.evaluate((hash) => { location.hash = hash; }, state);
+    await config(tab, { trainer: "sft", n_layer: 12 });
     await paste("vramcalc sweep preset=gpt2-medium batch_size=4,8 block_size=512:1024 gpu='RTX 4070'");
     await config(tab, { n_layer: 24, batch_size: 4, block_size: 512 });
     that(await tab.locator("[data-out=pasted] .notes").count() === 1, "and it is said that a sweep has several");

@@ -22,7 +22,7 @@ const PASTED = [
   ["a name with a version behind it", "mistralai/Mistral-7B-Instruct-v0.3", { preset: "mistral-7b-v0.3" }, [/name of a model/]],
   ["a name that nanoGPT has, too", "openai-community/gpt2", { preset: "hf-gpt2" }, [/name of a model/]],
   ["a name of the same sizes", "deepseek-ai/DeepSeek-R1", { preset: "deepseek-v3" }, [/name of a model/]],
-  ["a name that only begins as one of the list", "microsoft/Phi-4-mini-instruct", { preset: "oom-gpt2" }, [/No model of the list/]],
+  ["a name that only begins as one of the list", "microsoft/Phi-4-multimodal-instruct", { preset: "oom-gpt2" }, [/No model of the list/]],
   ["a container's command", "docker run --gpus all vllm/vllm-openai:latest --model mistralai/Mistral-7B-Instruct-v0.3 --max-model-len 8192", { task: "inference", seq_len: "8192", vocab_size: "32768" }, [/Read as: vLLM/]],
   ["a name that nobody knows", "someone/some-model-7b", { preset: "oom-gpt2" }, [/some-model-7b.*config\.json/s, /huggingface\.co\/someone\/some-model-7b\/blob\/main\/config\.json/], [/What can be read/]],
   ["a question", "how much vram do I need for llama 70b?", { preset: "oom-gpt2" }, [/Nothing here was recognised/], [/key = value`/]],

@@ -23,7 +23,8 @@ int model_check_lengths(const struct vram_config *c, struct message *e);
 int model_check_context(const struct vram_config *c, struct message *e);
 int model_check_offload(const struct vram_config *c, struct message *e);
 int model_check_counted(const struct model *m, struct message *e);  // behind model_count
-// Moving averages and experts that GPUs share, which the small module does not have.
+// Experts that GPUs share, and with moving averages all that the small module does not have.
+int model_check_divided_experts(const struct vram_config *c, struct message *e);
 int model_check_whole(const struct vram_config *c, struct message *e);
 
 #endif

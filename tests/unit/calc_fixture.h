@@ -92,6 +92,22 @@ static inline void run_vram(vram *v)
         fail_msg("%s", vram_error(v)->text);
 }
 
+// GPT-2 124M, reference mode, some more fields; the result stays valid until the next call.
+static inline const struct vram_result *run_gpt2(vram *v, const char *more)
+{
+    vram_clear(v);
+    set_all(v, "preset=gpt2 mode=reference batch_size=2 dtype=bfloat16");
+    set_all(v, more);
+    run_vram(v);
+    return vram_result(v);
+}
+
+// Of n numbers the first of so many equal parts.
+static inline uint64_t up(uint64_t n, uint64_t parts)
+{
+    return (n + parts - 1) / parts;
+}
+
 static inline json_t *load_truth(const char *name)
 {
     char path[256];

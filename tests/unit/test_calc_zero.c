@@ -3,21 +3,6 @@
 
 #include "tests/unit/calc_fixture.h"
 
-// GPT-2 124M, reference mode, some more fields; the result stays valid until the next call.
-static const struct vram_result *run_gpt2(vram *v, const char *more)
-{
-    vram_clear(v);
-    set_all(v, "preset=gpt2 mode=reference batch_size=2 dtype=bfloat16");
-    set_all(v, more);
-    run_vram(v);
-    return vram_result(v);
-}
-
-static uint64_t up(uint64_t n, uint64_t parts)
-{
-    return (n + parts - 1) / parts;
-}
-
 // Stages 1 and 2 keep the gradients of the tensors in which their part lies whole: of the first
 // GPU the embedding. Stage 3 has its parts for good, beside the bucket.
 static void test_zero(void **state)

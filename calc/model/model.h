@@ -117,14 +117,19 @@ enum model_trait {
 #include "calc/model/traits.def"
     TRAIT_COUNT
 };
-_Static_assert(TRAIT_COUNT <= 64, "a model's traits are the bits of 64");
+
+// A bit for each, the first 64 in the first word.
+struct model_traits {
+    uint64_t words[2];
+};
+_Static_assert(TRAIT_COUNT <= 128, "a model's traits are the bits of two words");
 
 // Derived sizes; every product fits (size_ok).
 struct model {
     struct vram_config c;  // with every "0 = derived" filled in
     uint64_t features;     // HAS_*
-    uint64_t traits;       // 1 << TRAIT_*
-    uint64_t tokens;       // batch_size * seq_len
+    struct model_traits traits;
+    uint64_t tokens;  // batch_size * seq_len
     uint64_t params, reported_params, trained_params;
     uint64_t decayed_params, decayed_tensors, nodecay_params, nodecay_tensors;
     uint64_t tensors;        // parameter tensors
@@ -136,7 +141,7 @@ struct model {
 
 static inline bool model_has_trait(const struct model *m, enum model_trait trait)
 {
-    return m->traits >> trait & 1;
+    return m->traits.words[trait / 64] >> trait % 64 & 1;
 }
 
 // How often the experts' part runs: one expert after the other where their weights are frozen, up

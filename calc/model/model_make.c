@@ -100,7 +100,7 @@ enum { MODEL_NEWEST = 65534 };  // of versions, below NOW of traits.def
 
 static const struct trait_row {
     uint16_t frameworks, torch[2], transformers[2], own[2];
-} model_traits[TRAIT_COUNT] = {
+} trait_rows[TRAIT_COUNT] = {
 #define FRAMEWORKS(name) (1u << FRAMEWORK_##name)
 #define FRAMEWORKS_ANY UINT16_MAX
 #define FRAMEWORKS_TRANSFORMERS FRAMEWORKS(TRANSFORMERS)
@@ -134,13 +134,13 @@ static void model_find_traits(struct model *m)
 {
     uint64_t said = m->c.framework_version;
     uint64_t own = said && said < MODEL_NEWEST ? said : MODEL_NEWEST;
-    m->traits = 0;
+    m->traits = (struct model_traits){0};
     for (unsigned i = 0; i < TRAIT_COUNT && m->c.mode != MODE_REFERENCE; i++) {
-        const struct trait_row *t = &model_traits[i];
+        const struct trait_row *t = &trait_rows[i];
         bool here = t->frameworks >> m->c.framework & 1 && model_between(own, t->own);
         if (here && model_between(m->c.torch, t->torch) &&
             model_between(m->c.transformers, t->transformers))
-            m->traits |= UINT64_C(1) << i;
+            m->traits.words[i / 64] |= UINT64_C(1) << i % 64;
     }
 }
 

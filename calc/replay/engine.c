@@ -183,8 +183,8 @@ static struct vram_config engine_key(const struct model *m)
     k.expandable_segments = k.max_split_size_mb = k.garbage_collection_threshold =
         k.roundup_power2_divisions = 0;
     k.context_mib = k.workspace_bytes = 0;
-    k.torch = m->traits;
-    k.transformers = 0;
+    k.torch = m->traits.words[0];
+    k.transformers = m->traits.words[1];
     return k;
 }
 

@@ -70,6 +70,9 @@ for cell, size in pairs{["per_device_train_batch_size=4"] = 4, ["2 (grad accum 4
 end
 says("a length with a comma", {seq = "14,336"}, "seq_len=14336")
 says("cards by torchtitan's words", {group = "torchtitan/x", framework = "torchtitan", n_gpu = "256", method = "FSDP 32, TP 8"}, "parallel=fsdp2 n_gpu=32 tensor_parallel=8")
+says("experts and a batch that GPUs share", {framework = "trl 1.10, transformers 5.17", n_gpu = "8", method = "full EP=8"}, "expert_parallel=8 expert_shared_batch=true", "n_gpu=8")
+says("two such groups", {framework = "trl 1.10, transformers 5.17", n_gpu = "64", method = "full FSDP2 EP=32"}, "parallel=fsdp2 n_gpu=2 expert_parallel=32 expert_shared_batch=true")
+says("torchtitan's experts", {group = "torchtitan/x", framework = "torchtitan", n_gpu = "8", method = "FSDP2 EP=8"}, "n_gpu=8 expert_parallel=8", "expert_shared_batch")
 says("torchtitan's other way", {group = "torchtitan/x", framework = "torchtitan", n_gpu = "8", method = "DDP"}, "parallel=ddp n_gpu=8")
 says("FP8 of a product", {group = "torchtitan/x", framework = "torchtitan", n_gpu = "8", method = "FSDP2", precision = "fp8", other = "compile"}, "float8=tensorwise", "quantization")
 for method, wanted in pairs{["full"] = "parallel=zero3", ["LoRA r64"] = "parallel=zero2"} do

@@ -272,9 +272,17 @@ local function put_training(put, facts)
   put("trainer", facts.trainer)
 end
 
--- The ways that divide the batch: what is left of the GPUs after tensor, pipeline and context parallelism.
+-- The GPUs that share experts have one batch where transformers divides them by enable_expert_parallel, as TRL's guide has it.
+local function shares_batch(facts) return facts.framework == "transformers" and (facts.ep or 1) > 1 end
+
+-- The GPUs that are one way of the batch.
+local function taken_ways(facts)
+  return (facts.tp or 1) * (facts.pp or 1) * (facts.cp or 1) * (shares_batch(facts) and facts.ep or 1)
+end
+
+-- The ways that divide the batch: what is left of the GPUs after those that share it.
 local function put_parallel(put, facts)
-  local ways = facts.dp or facts.gpus // ((facts.tp or 1) * (facts.pp or 1) * (facts.cp or 1))
+  local ways = facts.dp or facts.gpus // taken_ways(facts)
   local scheme = facts.parallel
   if scheme == "fsdp" then scheme = facts.framework == "transformers" and "fsdp1" or "fsdp2" end   -- accelerate: fsdp_version is 1
   if not scheme and facts.zero then scheme = facts.zero == 0 and "ddp" or "zero" .. facts.zero end
@@ -292,11 +300,12 @@ local function put_parallel(put, facts)
   put("pipeline_stage", facts.stage)
   put("context_parallel", facts.cp and facts.cp > 1 and facts.cp or nil)
   put("expert_parallel", facts.ep and facts.ep > 1 and facts.ep or nil)
+  put("expert_shared_batch", yes(shares_batch(facts)))
   put("device_map", facts.devices or facts.spread_layers and facts.gpus or nil)
 end
 
 local function parallel_fault(facts)
-  local taken = (facts.tp or 1) * (facts.pp or 1) * (facts.cp or 1)
+  local taken = taken_ways(facts)
   if facts.gpus % taken ~= 0 then
     return ("%d GPUs are not so many times TP %d x PP %d x CP %d"):format(facts.gpus, facts.tp or 1, facts.pp or 1, facts.cp or 1)
   end

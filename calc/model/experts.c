@@ -25,6 +25,11 @@ bool model_sends_rows(const struct model *m)
     return model_spreads_experts(m) && m->c.transformers >= 5019;
 }
 
+bool model_divides_experts(const struct model *m)
+{
+    return m->c.expert_parallel > 1 && !m->c.expert_shared_batch;
+}
+
 // GPUs with one batch send a part of its tokens each, the first of them the most.
 uint64_t model_spread_tokens(const struct model *m)
 {
@@ -60,13 +65,15 @@ uint64_t model_expert_parts(const struct model *m)
 }
 
 // FSDP2 divides whole experts, so that some GPUs have none where there are more GPUs: this one has
-// the most. With expert_parallel it then divides each of them. SRC: torchtitan
-// models/llama4/infra/parallelize.py, apply_fsdp (_experts_shard_placement_fn).
+// the most. With expert_parallel torchtitan then divides each of them. SRC: torchtitan
+// models/llama4/infra/parallelize.py, apply_fsdp (_experts_shard_placement_fn); transformers
+// distributed/fsdp.py, apply_fully_sharded_data_parallelism.
 uint64_t model_expert_share(const struct model *m, uint64_t whole)
 {
     uint64_t parts = model_expert_parts(m), ways = m->c.expert_parallel;
     uint64_t here = m->c.n_expert / ways;
-    if (model_permutes_experts(m) && (ways == 1 || parts * ways <= m->c.n_expert))
+    bool dispatched = model_spreads_experts(m) && model_divides_experts(m);
+    if (dispatched || (model_permutes_experts(m) && (ways == 1 || parts * ways <= m->c.n_expert)))
         return whole / here * ((here + parts - 1) / parts);
     return (whole + parts - 1) / parts;
 }

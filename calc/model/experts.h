@@ -31,6 +31,9 @@ uint64_t model_permuted_rows(const struct model *m);
 bool model_spreads_experts(const struct model *m);
 bool model_sends_rows(const struct model *m);
 
+// Whether experts that GPUs share are a unit of FSDP2 by themselves, on fewer GPUs than the rest.
+bool model_divides_experts(const struct model *m);
+
 // Rows that a GPU's experts get there, and the tokens of them.
 uint64_t model_spread_rows(const struct model *m);
 uint64_t model_spread_tokens(const struct model *m);

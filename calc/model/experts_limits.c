@@ -20,14 +20,23 @@ static bool experts_have_plan(const struct vram_config *c)
     return false;
 }
 
-// GPUs that share experts and a batch have all else whole: no scheme divides it. SRC: transformers
-// distributed/configuration_utils.py (enable_expert_parallel).
+// GPUs that share experts and a batch have all else whole: no scheme divides it. Without a batch
+// for all they are among those of FSDP2. SRC: transformers distributed/configuration_utils.py
+// (enable_expert_parallel, ep_size).
+static bool experts_are_arranged(const struct vram_config *c)
+{
+    if (c->expert_shared_batch)
+        return c->n_gpu == 1 && c->parallel == PARALLEL_NONE;
+    bool pure = c->dtype == DTYPE_BFLOAT16_PURE || c->dtype == DTYPE_BFLOAT16_LOADED;
+    return c->parallel == PARALLEL_FSDP && pure && c->transformers >= 5019 && !c->lora_rank &&
+           !c->offload_params && c->reshard_after_forward == RESHARD_YES;
+}
+
 static bool experts_spread_here(const struct vram_config *c)
 {
-    return framework_goes(c, BY_TRANSFORMERS) && experts_have_plan(c) && c->expert_shared_batch &&
-           c->n_gpu == 1 && c->tensor_parallel == 1 && c->parallel == PARALLEL_NONE &&
-           !c->compile && !c->trainer && !c->quantization && !c->eval_batch_size &&
-           !c->attention_mask && !c->lora_kernels;
+    return framework_goes(c, BY_TRANSFORMERS) && experts_have_plan(c) && experts_are_arranged(c) &&
+           c->tensor_parallel == 1 && !c->compile && !c->trainer && !c->quantization &&
+           !c->eval_batch_size && !c->attention_mask && !c->lora_kernels;
 }
 
 // SRC: torchtitan distributed/parallel_dims.py (efsdp), models/llama4/infra/parallelize.py.

@@ -150,7 +150,11 @@ uint64_t dims_share_of(const struct dims *d, unsigned shape, uint64_t elements)
         return d->expert_share;
     if (shape == SHAPE_W_ROUTER)
         return d->router_share;
-    uint64_t parts = shape == SHAPE_W_EXPERTS2 ? d->expert_parts : d->parts;
+    bool experts =
+        shape == SHAPE_W_EXPERTS2 || shape == SHAPE_EXPERTS_C || shape == SHAPE_EXPERTS_FF2;
+    if (experts && d->expert_parts != d->parts)
+        return elements / d->EH * ((d->EH + d->expert_parts - 1) / d->expert_parts);
+    uint64_t parts = shape == SHAPE_LAYER_EXPERTS ? d->expert_parts : d->parts;
     return (elements + parts - 1) / parts;
 }
 #endif

@@ -17,6 +17,27 @@ bool units_apart(const struct model *m)
            !model_has_trait(m, TRAIT_MIXED_UNITS);
 }
 
+#ifndef VRAM_SMALL
+bool units_are_experts(const struct layout_param *p)
+{
+    return p->shape == SHAPE_W_EXPERTS || p->shape == SHAPE_W_EXPERTS2 ||
+           p->shape == SHAPE_EXPERTS_C || p->shape == SHAPE_EXPERTS_FF2;
+}
+
+// As they are gathered: every GPU's part is as long as the first one's.
+static uint64_t units_experts(const struct model *m, const struct layout *l,
+                              const uint64_t elements[SHAPE_COUNT])
+{
+    uint64_t sum = 0;
+    if (model_permutes_experts(m))
+        return elements[SHAPE_W_EXPERTS2];
+    for (unsigned i = 0; i < l->block_count; i++)
+        if (units_are_experts(&l->block[i]))
+            sum = size_add(sum, model_expert_share(m, elements[l->block[i].shape]));
+    return size_mul(sum, model_expert_parts(m));
+}
+#endif
+
 static uint64_t units_elements(const struct model *m, const struct layout_param *p, bool block,
                                const uint64_t elements[SHAPE_COUNT])
 {
@@ -26,8 +47,10 @@ static uint64_t units_elements(const struct model *m, const struct layout_param 
 #ifndef VRAM_SMALL
     if (model_permutes_experts(m) && p->shape == SHAPE_W_ROUTER)
         return model_router_share(m, elements[p->shape]) * m->c.n_gpu;
-    if (model_permutes_experts(m) && p->shape == SHAPE_W_EXPERTS)  // as they are gathered, or apart
-        return m->c.expert_parallel > 1 ? 0 : elements[SHAPE_W_EXPERTS2] / 3;
+    if (model_divides_experts(m) && units_are_experts(p))
+        return 0;
+    if (model_permutes_experts(m) && p->shape == SHAPE_W_EXPERTS)  // as they are gathered
+        return elements[SHAPE_W_EXPERTS2] / 3;
 #endif
     if (!quantization_of(m, p, block))
         return elements[p->shape];
@@ -88,6 +111,7 @@ int units_sums(const struct model *m, const struct layout *l, uint64_t elements[
 #ifndef VRAM_SMALL
     elements[SHAPE_LAYER_DENSE] =
         units_sum(m, l->block, l->block_count, true, LAYERS_SPARSE, elements);
+    elements[SHAPE_LAYER_EXPERTS] = units_experts(m, l, elements);
 #endif
     elements[SHAPE_LAYER_SENT] = units_sent(m, l, elements);
     elements[SHAPE_ROOT_FIRST] =

@@ -13,4 +13,9 @@ int units_sums(const struct model *m, const struct layout *l, uint64_t elements[
 // Whether FSDP1 wraps adapters as units of their own, beside the frozen weights of a layer.
 bool units_apart(const struct model *m);
 
+#ifndef VRAM_SMALL
+// Whether a weight is one of all experts, which may be a unit by themselves.
+bool units_are_experts(const struct layout_param *p);
+#endif
+
 #endif

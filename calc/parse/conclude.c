@@ -47,6 +47,39 @@ static uint64_t fsdp_of(struct parse *p)
     return fsdp_version(p) == 2 ? PARALLEL_FSDP : PARALLEL_FSDP1;
 }
 
+#ifndef VRAM_SMALL
+static void own_ways_missing(struct parse *p)
+{
+    static const char *const keys[] = {"distributed_config.fsdp_size",
+                                       "model_init_kwargs.distributed_config.fsdp_size"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const struct vram_pair *own = pair_find(p, keys[i]);
+        if (own)
+            parse_warn(p, MESSAGE_takes_less,
+                       (struct err_pos){p->file, own->value_line, own->value_col},
+                       ARGS(arg_text("key", own->key), arg_text("value", own->value)));
+    }
+}
+#endif
+
+// A model that divides itself; FSDP2 without experts is cut otherwise than accelerate's. SRC:
+// transformers distributed/configuration_utils.py, DistributedConfig.
+static void conclude_own_ways(struct parse *p)
+{
+#ifndef VRAM_SMALL
+    const struct facts *f = &p->v->facts;
+    struct vram_config *c = &p->v->config;
+    if (f->model_ways > 1 && c->expert_parallel > 1 && !c->expert_shared_batch) {
+        c->parallel = PARALLEL_FSDP;
+        c->n_gpu = f->model_ways;
+    } else if (f->model_ways > 1) {
+        own_ways_missing(p);
+    }
+#else
+    (void)p;
+#endif
+}
+
 // Of the processes that a launcher starts those that share a layer, a sequence, a batch or the
 // layers are one way of the data; nanotron's file has the ways themselves. transformers'
 // enable_expert_parallel makes of tp_size GPUs that share experts and nothing else.
@@ -428,6 +461,7 @@ int conclude(struct parse *p)
     conclude_ways(p);
     conclude_micro(p);
     conclude_parallel(p);
+    conclude_own_ways(p);
     conclude_dtype(p);
     conclude_form(p);
     conclude_adapters(p);

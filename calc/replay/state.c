@@ -9,6 +9,7 @@
 #include "calc/model/preference.h"
 #include "calc/model/quantization.h"
 #include "calc/model/scheme.h"
+#include "calc/model/units.h"
 #include "calc/trace/tape.h"
 
 static uint64_t state_part(uint64_t bytes, uint64_t width, uint64_t parts)
@@ -21,7 +22,7 @@ static uint64_t state_part_of(const struct model *m, const struct state_row *r, 
                               uint64_t width)
 {
 #ifndef VRAM_SMALL
-    if (r->param->shape == SHAPE_W_EXPERTS)
+    if (units_are_experts(r->param))
         return model_expert_share(m, bytes / width) * width;
     if (r->param->shape == SHAPE_W_ROUTER)
         return model_router_share(m, bytes / width) * width;

@@ -94,17 +94,26 @@ static struct routing route_best_wide(struct graph *g, struct value x)
     return r;
 }
 
-// In float32, where autocast does not take it back.
+static struct value route_widened(struct graph *g, struct value x, struct value *wide)
+{
+    *wide = graph_to(g, x, DT_F32, PART_UPCAST);
+    return g->autocast ? graph_to(g, *wide, g->compute, PART_INPUT_CAST) : graph_copy(g, *wide);
+}
+
+// In float32, which autocast takes back: what was in two bytes is copied twice.
 static struct value route_wide(struct graph *g, struct value x)
 {
-    if (g->autocast)
+    if (g->autocast && x.dtype != g->compute)
         return layer_linear(g, x, P_ROUTER, SHAPE_ROUTER);
-    struct value w = graph_param(g, false, P_ROUTER), wide_x = graph_to(g, x, DT_F32, PART_UPCAST);
-    struct value wide_w = graph_to(g, w, DT_F32, PART_UPCAST);
-    struct value out = graph_make(g, OP_MM, ROLE_ROUTER, PART_OUTPUT, DT_F32, SHAPE_ROUTER);
-    graph_follow_product(g, NODE_MM, &out, wide_x, wide_w);
+    uint8_t dtype = g->autocast ? g->compute : DT_F32;
+    struct value w = graph_param(g, false, P_ROUTER), wide_x, wide_w;
+    struct value in = route_widened(g, x, &wide_x), by = route_widened(g, w, &wide_w);
+    struct value out = graph_make(g, OP_MM, ROLE_ROUTER, PART_OUTPUT, dtype, SHAPE_ROUTER);
+    graph_follow_product(g, NODE_MM, &out, in, by);
     graph_drop(g, wide_x);
     graph_drop(g, wide_w);
+    graph_drop(g, in);
+    graph_drop(g, by);
     graph_drop(g, w);
     return out;
 }

@@ -276,7 +276,10 @@ struct value layer_experts_permuted(struct graph *g, struct value x, block_fn *s
     struct value rows = layer_rows(g, x, p.tokens, PART_INPUT, SHAPE_SORTED_U);
     if (permuted_scores_first(g))
         rows = permuted_scored(g, rows, p.sorted);
-    struct value y = parallel_experts(g, rows, permuted_run);
+    struct experts_unit unit;
+    struct value in = experts_enter(g, rows, &unit), y = permuted_run(g, in);
+    graph_drop(g, in);
+    y = experts_leave(g, y, &unit);
     struct value beside = shared ? shared(g, x) : graph_none();
     struct value all = permuted_back(g, y, p.order), out = permuted_sum(g, all, p.shares);
     if (shared) {

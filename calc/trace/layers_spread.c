@@ -11,6 +11,7 @@
 
 #include "calc/trace/layers.h"
 #include "calc/trace/layers_llama.h"
+#include "calc/trace/parallel.h"
 
 // ---- rows of others' experts --------------------------------------------------------------------
 
@@ -173,8 +174,12 @@ static struct value spread_sent(struct graph *g, struct value x, struct value we
 struct value spread_experts(struct graph *g, struct value x, struct value *weights,
                             uint32_t *chosen, spread_fn *run)
 {
-    if (model_sends_rows(g->m))
-        return spread_sent(g, x, *weights, run);
+    if (model_sends_rows(g->m)) {
+        struct experts_unit unit;
+        struct value in = experts_enter(g, x, &unit), out = spread_sent(g, in, *weights, run);
+        graph_drop(g, in);
+        return experts_leave(g, out, &unit);
+    }
     if (model_spreads_experts(g->m))
         spread_routes(g, weights, chosen);
     return run(g, x, *weights);

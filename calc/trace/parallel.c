@@ -4,6 +4,7 @@
 
 #include "calc/trace/parallel.h"
 
+#include "calc/model/experts.h"
 #include "calc/model/precision.h"
 #include "calc/model/quantization.h"
 #include "calc/model/scheme.h"
@@ -171,6 +172,14 @@ static void parallel_gather_next(struct graph *g)
     }
 }
 
+#ifndef VRAM_SMALL
+void parallel_gather_before(struct graph *g)
+{
+    if (parallel_prefetch(g) == PREFETCH_FIRST)
+        parallel_gather_next(g);
+}
+#endif
+
 void parallel_begin_backward(struct graph *g)
 {
     // accelerate's head gathers the last layer when the gradient of its logits has come to it
@@ -209,11 +218,14 @@ void node_gather(struct graph *g, const struct node *n, uint32_t results[])
     u->weights = TAPE_NONE;
     g->open_unit = n->unit;
     g->open_sub = n->sub;
-    if (parallel_prefetch(g) == PREFETCH_FIRST)
-        parallel_gather_next(g);
 #ifndef VRAM_SMALL
     experts_prefetch_behind(g);
+    bool experts = experts_ran_last(g);  // they gather what ran before
+#else
+    enum { experts = false };
 #endif
+    if (!experts && parallel_prefetch(g) == PREFETCH_FIRST)
+        parallel_gather_next(g);
     parallel_pass(g, n, results);
 }
 
@@ -301,6 +313,17 @@ static void parallel_reduce_late(struct graph *g, uint32_t *weights, unsigned co
 }
 
 #ifndef VRAM_SMALL
+// What one GPU alone has of it is divided by the number of batches in a tensor of its own. SRC:
+// pytorch torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_reduce
+// (gradient_divide_factor), 2.15.
+static void parallel_scale(struct graph *g, shape_id shape)
+{
+    bool scaled = model_spreads_experts(g->m) && model_expert_parts(g->m) == 1;
+    if (scaled)
+        tape_unref(g->t, gather_on(g, parallel_buffer(g, OP_DIV, gather_sum_format(g), shape),
+                                   STREAM_REDUCE));
+}
+
 void parallel_reduce_some(struct graph *g, uint32_t *weights, const uint16_t *numbers,
                           unsigned count, shape_id shape)
 {
@@ -317,6 +340,7 @@ void parallel_reduce_some(struct graph *g, uint32_t *weights, const uint16_t *nu
             parallel_part(g, &n, p->held);
         p->held = TAPE_NONE;
     }
+    parallel_scale(g, shape);
 }
 #endif
 

@@ -27,11 +27,17 @@ node_fn node_gather, node_reshard;
 // *_trainer_fsdp2 of tests/calc/truth/frameworks.
 static inline bool parallel_has_tail(const struct graph *g)
 {
-    // of its mixed precision: others are of loops of one's own
+#ifndef VRAM_SMALL
+    // of its mixed precision: others are of loops of one's own, or of a model that divides itself
     uint64_t dtype = g->m->c.dtype;
-    return MODEL_IS_WHOLE && g->gathered && g->m->c.parallel == PARALLEL_FSDP &&
-           (dtype == DTYPE_BFLOAT16_ACCELERATE || dtype == DTYPE_FLOAT16_ACCELERATE) &&
+    bool own = g->m->c.expert_parallel > 1 || dtype == DTYPE_BFLOAT16_ACCELERATE ||
+               dtype == DTYPE_FLOAT16_ACCELERATE;
+    return g->gathered && g->m->c.parallel == PARALLEL_FSDP && own &&
            framework_goes(&g->m->c, BY_TRANSFORMERS) && g->m->c.transformers >= 5012;
+#else
+    (void)g;
+    return false;
+#endif
 }
 
 // Where embedding and head are units by themselves: around both of them. The argument is used up.
@@ -41,9 +47,15 @@ struct value parallel_head_enter(struct graph *g, struct value x);
 struct value parallel_head_leave(struct graph *g, struct value logits);
 
 #ifndef VRAM_SMALL
-// Experts that GPUs share: their part of a block, with their weights gathered; x stays the
-// caller's.
-struct value parallel_experts(struct graph *g, struct value x, block_fn *body);
+// Around experts that are a unit by themselves, with their weights gathered; x stays the caller's,
+// y is used up.
+struct experts_unit {
+    uint32_t gathered, weights;
+    bool apart;
+};
+struct value experts_enter(struct graph *g, struct value x, struct experts_unit *u);
+struct value experts_leave(struct graph *g, struct value y, const struct experts_unit *u);
+
 node_fn node_experts_gather, node_experts_reshard;
 #endif
 
@@ -63,6 +75,7 @@ uint32_t parallel_take_forward(struct graph *g, shape_id shape);
 void parallel_gather_ahead(struct graph *g, uint32_t layer);
 void parallel_gather_end(struct graph *g, const struct node *n);
 #ifndef VRAM_SMALL
+void parallel_gather_before(struct graph *g);  // what ran before the layer, where it is asked for
 // A unit that is some of a layer's weights has run backward.
 void parallel_reduce_some(struct graph *g, uint32_t *weights, const uint16_t *numbers,
                           unsigned count, shape_id shape);
@@ -72,6 +85,9 @@ void parallel_reduce_some(struct graph *g, uint32_t *weights, const uint16_t *nu
 void experts_prefetch_first(struct graph *g);
 void experts_prefetch(struct graph *g);
 void experts_prefetch_behind(struct graph *g);
+
+// Whether experts are the unit that ran before the layer's: its backward asks for them first.
+bool experts_ran_last(const struct graph *g);
 
 // What was gathered ahead, which is there no more, or TAPE_NONE.
 uint32_t experts_taken(uint32_t *gathered);

@@ -1,6 +1,8 @@
-// Owns FSDP2 around torchtitan's blocks whose experts are divided: these are a unit of their own on
-// fewer GPUs, next blocks are gathered ahead in both directions, and angles in float32 are cast on
-// their way into a block. SRC: torchtitan models/llama4/infra/parallelize.py, apply_fsdp
+// Owns FSDP2 around blocks whose experts are divided: these are a unit of their own on fewer GPUs.
+// In torchtitan next blocks are gathered ahead in both directions, and angles in float32 are cast
+// on their way into a block; in transformers a unit's backward gathers the unit that ran before it.
+// SRC: transformers distributed/fsdp.py, apply_fully_sharded_data_parallelism; traces *_fsdp,
+// *_fsdp_trl of experts; torchtitan models/llama4/infra/parallelize.py, apply_fsdp
 // (fsdp_mod_ep_config, set_modules_to_forward_prefetch, set_modules_to_backward_prefetch); pytorch
 // torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py (unshard and wait_for_unshard, of one
 // GPU apart), _fsdp_state.py, _pre_forward (cast_forward_inputs); traces titan_moe_ep*,
@@ -12,11 +14,17 @@
 #include "calc/trace/gather.h"
 #include "calc/trace/parallel.h"
 
-static const uint16_t experts_numbers[] = {P_GATE, P_UP, P_DOWN};
+static const uint16_t experts_numbers[] = {
+    P_GATE, P_UP, P_DOWN, P_EXPERTS_UP, P_EXPERTS_UP_BIAS, P_EXPERTS_DOWN, P_EXPERTS_DOWN_BIAS};
 
 static bool experts_apart(const struct graph *g)
 {
-    return g->gathered && model_permutes_experts(g->m) && g->m->c.expert_parallel > 1;
+    return g->gathered && model_divides_experts(g->m);
+}
+
+static bool experts_ask_ahead(const struct graph *g)
+{
+    return experts_apart(g) && model_permutes_experts(g->m) && graph_ok(g);
 }
 
 static bool experts_on_one(const struct graph *g)
@@ -31,7 +39,8 @@ static bool experts_in(const struct graph *g, uint32_t layer)
 
 shape_id parallel_layer_shape(const struct graph *g, uint32_t layer)
 {
-    bool dense = model_permutes_experts(g->m) && !experts_in(g, layer);
+    bool told = model_permutes_experts(g->m) || experts_apart(g);
+    bool dense = told && !experts_in(g, layer);
     return dense ? SHAPE_LAYER_DENSE : SHAPE_LAYER;
 }
 
@@ -48,13 +57,13 @@ static uint32_t experts_ahead(struct graph *g, uint32_t layer, shape_id shape)
 
 static uint32_t experts_only_ahead(struct graph *g, uint32_t layer)
 {
-    return experts_in(g, layer) && !experts_on_one(g) ? experts_ahead(g, layer, SHAPE_W_EXPERTS2)
+    return experts_in(g, layer) && !experts_on_one(g) ? experts_ahead(g, layer, SHAPE_LAYER_EXPERTS)
                                                       : TAPE_NONE;
 }
 
 void experts_prefetch_first(struct graph *g)
 {
-    if (experts_apart(g) && graph_ok(g))
+    if (experts_ask_ahead(g))
         g->next = experts_ahead(g, 0, parallel_layer_shape(g, 0));
 }
 
@@ -62,7 +71,7 @@ void experts_prefetch(struct graph *g)
 {
     uint32_t layer = graph_layer(g) + 1;
     g->own_experts = experts_taken(&g->next_experts);
-    if (!experts_apart(g) || !graph_ok(g))
+    if (!experts_ask_ahead(g))
         return;
     if (layer < graph_layers(g)) {
         g->next = experts_ahead(g, layer, parallel_layer_shape(g, layer));
@@ -78,8 +87,15 @@ void experts_prefetch_behind(struct graph *g)
 {
     uint32_t layer = graph_layer(g);
     g->own_experts = experts_taken(&g->behind_experts);
-    if (experts_apart(g) && layer > 0 && graph_ok(g))
+    if (experts_ran_last(g) && !experts_on_one(g))
+        g->own_experts = gather_weights(g, SHAPE_LAYER_EXPERTS);
+    if (experts_ask_ahead(g) && layer > 0)
         g->behind_experts = experts_only_ahead(g, layer - 1);
+}
+
+bool experts_ran_last(const struct graph *g)
+{
+    return experts_apart(g) && !model_permutes_experts(g->m) && experts_in(g, graph_layer(g));
 }
 
 uint32_t experts_taken(uint32_t *gathered)
@@ -96,27 +112,30 @@ static uint32_t experts_weights(struct graph *g, enum op op, shape_id shape)
     return tape_alloc(g->t, op, NAME(PARALLEL, GATHERED), VRAM_CAT_CAST, g->compute, shape);
 }
 
-// On one GPU each weight is cast, and the cast copied; the next cast is there before the last goes.
+// On one GPU each weight is copied, after a cast where it is wider; the next cast is there before
+// the last goes.
 static uint32_t experts_cast(struct graph *g)
 {
-    uint32_t weights = experts_weights(g, OP_ALL_GATHER, SHAPE_W_EXPERTS2);
-    tape_unref(g->t, experts_weights(g, OP_TO_COPY, SHAPE_W_EXPERTS));
+    uint32_t weights = experts_weights(g, OP_ALL_GATHER, SHAPE_LAYER_EXPERTS);
+    if (precision_of(&g->m->c)->weight != g->compute)
+        tape_unref(g->t, experts_weights(g, OP_TO_COPY, SHAPE_W_EXPERTS));
     return weights;
 }
 
 static uint32_t experts_gather(struct graph *g)
 {
     uint32_t gathered = experts_taken(&g->own_experts);
-    return gathered != TAPE_NONE ? gathered : gather_weights(g, SHAPE_W_EXPERTS2);
+    return gathered != TAPE_NONE ? gathered : gather_weights(g, SHAPE_LAYER_EXPERTS);
 }
 
 // Where each expert is divided, its parts are joined by a copy.
 static uint32_t experts_copy_out(struct graph *g, uint32_t gathered)
 {
-    if (model_expert_parts(g->m) * g->m->c.expert_parallel <= g->m->c.n_expert)
-        return gather_copy_out(g, gathered, SHAPE_W_EXPERTS2);
-    uint32_t weights = experts_weights(g, OP_ALL_GATHER, SHAPE_W_EXPERTS2);
-    tape_unref(g->t, experts_weights(g, OP_NEW_EMPTY, SHAPE_W_EXPERTS2));
+    bool inside = model_expert_parts(g->m) * g->m->c.expert_parallel > g->m->c.n_expert;
+    if (!inside || !model_permutes_experts(g->m))
+        return gather_copy_out(g, gathered, SHAPE_LAYER_EXPERTS);
+    uint32_t weights = experts_weights(g, OP_ALL_GATHER, SHAPE_LAYER_EXPERTS);
+    tape_unref(g->t, experts_weights(g, OP_NEW_EMPTY, SHAPE_LAYER_EXPERTS));
     tape_unref(g->t, gathered);
     return weights;
 }
@@ -134,24 +153,37 @@ static uint32_t experts_open(struct graph *g, uint32_t *gathered)
     return experts_copy_out(g, *gathered);
 }
 
-struct value parallel_experts(struct graph *g, struct value x, block_fn *body)
+// What runs again finds them open where their backward comes first of the block's.
+static bool experts_are_open(const struct graph *g)
 {
-    if (!experts_apart(g))
-        return body(g, x);
+    return g->recompute && g->open_experts != TAPE_NONE;
+}
+
+struct value experts_enter(struct graph *g, struct value x, struct experts_unit *u)
+{
     struct value in = graph_copy(g, x);
-    uint32_t gathered, weights = experts_open(g, &gathered);
+    u->apart = experts_apart(g) && !experts_are_open(g);
+    if (!u->apart)
+        return in;
+    u->weights = experts_open(g, &u->gathered);
     graph_follow(g, NODE_EXPERTS_RESHARD, &in, x);
     if (!g->recompute)
-        g->ahead = gathered;
-    struct value y = body(g, in), out = graph_copy(g, y);
+        g->ahead = u->gathered;
+    return in;
+}
+
+struct value experts_leave(struct graph *g, struct value y, const struct experts_unit *u)
+{
+    if (!u->apart)
+        return y;
+    struct value out = graph_copy(g, y);
     graph_follow(g, NODE_EXPERTS_GATHER, &out, y);
     if (g->recompute) {  // backward follows at once
-        tape_unref(g->t, gathered);
-        g->open_experts = weights;
+        tape_unref(g->t, u->gathered);
+        g->open_experts = u->weights;
     } else {
-        tape_unref(g->t, weights);
+        tape_unref(g->t, u->weights);
     }
-    graph_drop(g, in);
     graph_drop(g, y);
     return out;
 }
@@ -167,13 +199,15 @@ void node_experts_gather(struct graph *g, const struct node *n, uint32_t results
     if (g->open_experts == TAPE_NONE)
         g->open_experts =
             experts_on_one(g) ? experts_cast(g) : experts_copy_out(g, experts_gather(g));
+    if (experts_ran_last(g))
+        parallel_gather_before(g);
     experts_pass(g, n, results);
 }
 
 void node_experts_reshard(struct graph *g, const struct node *n, uint32_t results[])
 {
     parallel_reduce_some(g, &g->open_experts, experts_numbers,
-                         sizeof experts_numbers / sizeof *experts_numbers, SHAPE_W_EXPERTS2);
+                         sizeof experts_numbers / sizeof *experts_numbers, SHAPE_LAYER_EXPERTS);
     experts_pass(g, n, results);
 }
 

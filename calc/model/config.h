@@ -118,6 +118,17 @@ static inline bool config_fuses_head(const struct vram_config *c)
            c->cross_entropy == CROSS_ENTROPY_TILED;
 }
 
+// A loss that is compiled where the model may not be.
+static inline bool config_compiles_loss(const struct vram_config *c)
+{
+#ifndef VRAM_SMALL
+    return c->cross_entropy == CROSS_ENTROPY_COMPILED;
+#else
+    (void)c;
+    return false;
+#endif
+}
+
 // Whether every field is the same; the card is not looked at.
 bool config_same(const struct vram_config *a, const struct vram_config *b);
 

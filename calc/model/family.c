@@ -104,7 +104,7 @@ static unsigned family_runs(const struct vram_config *c)
            family_whole_runs(c) | (c->pipeline_parallel > 1) * STAGES |
            (c->lora_rank && vectors) * VECTORS | (c->quantization > 0) * QUANTIZED |
            (c->kernels > 0) * KERNELS | config_fuses_head(c) * FUSED |
-           (loss > CROSS_ENTROPY_UPCAST) * LOSSES |
+           (loss > CROSS_ENTROPY_UPCAST && !config_compiles_loss(c)) * LOSSES |
            (c->tensor_parallel > 1 && !family_is_torchtitans(c)) * DIVIDED |
            (!framework_goes(c, BY_TRANSFORMERS) && !family_is_torchtitans(c)) * OTHERS |
            (c->transformers < 5000 || c->torch < 2009 || c->mode == MODE_REFERENCE) * OLD;

@@ -110,9 +110,20 @@ static int model_check_ema(const struct vram_config *c, struct message *e)
     return model_check_limits(limits, sizeof limits / sizeof *limits, e);
 }
 
+static int model_check_loss(const struct vram_config *c, struct message *e)
+{
+    bool here = framework_goes(c, BY_COMPLEX_ANGLES) && c->task == TASK_TRAIN && !c->eval_only &&
+                c->tensor_parallel == 1 && c->pipeline_parallel == 1;
+    const struct model_limit limits[] = {
+        {config_compiles_loss(c) && !here, MESSAGE_compiled_loss_here, {"cross_entropy"}},
+    };
+    return model_check_limits(limits, sizeof limits / sizeof *limits, e);
+}
+
 int model_check_whole(const struct vram_config *c, struct message *e)
 {
     int rc = model_check_divided_experts(c, e);
+    rc = rc == VRAM_OK ? model_check_loss(c, e) : rc;
     return rc == VRAM_OK ? model_check_ema(c, e) : rc;
 }
 #endif

@@ -50,7 +50,7 @@ void resolve_auto(struct vram_config *c)
     bool whole = c->cross_entropy == CROSS_ENTROPY_EAGER ||
                  c->cross_entropy == CROSS_ENTROPY_UPCAST ||
                  c->cross_entropy == CROSS_ENTROPY_INPLACE ||
-                 c->cross_entropy == CROSS_ENTROPY_CHUNKED_OUTPUT;
+                 c->cross_entropy == CROSS_ENTROPY_CHUNKED_OUTPUT || config_compiles_loss(c);
     if ((!whole && !c->use_cache) || (c->compile && !c->compile_logits))
         c->keep_logits = KEEP_LOGITS_NO;  // there is nothing to hold
     resolve_versions(c);

@@ -47,7 +47,6 @@ static uint64_t fsdp_of(struct parse *p)
     return fsdp_version(p) == 2 ? PARALLEL_FSDP : PARALLEL_FSDP1;
 }
 
-#ifndef VRAM_SMALL
 static void own_ways_missing(struct parse *p)
 {
     static const char *const keys[] = {"distributed_config.fsdp_size",
@@ -60,13 +59,11 @@ static void own_ways_missing(struct parse *p)
                        ARGS(arg_text("key", own->key), arg_text("value", own->value)));
     }
 }
-#endif
 
 // A model that divides itself; FSDP2 without experts is cut otherwise than accelerate's. SRC:
 // transformers distributed/configuration_utils.py, DistributedConfig.
 static void conclude_own_ways(struct parse *p)
 {
-#ifndef VRAM_SMALL
     const struct facts *f = &p->v->facts;
     struct vram_config *c = &p->v->config;
     if (f->model_ways > 1 && c->expert_parallel > 1 && !c->expert_shared_batch) {
@@ -75,9 +72,6 @@ static void conclude_own_ways(struct parse *p)
     } else if (f->model_ways > 1) {
         own_ways_missing(p);
     }
-#else
-    (void)p;
-#endif
 }
 
 // Of the processes that a launcher starts those that share a layer, a sequence, a batch or the
@@ -262,12 +256,39 @@ static void conclude_router_loss(struct parse *p)
 
 // ---- what is not modelled together -----------------------------------------------------------
 
+enum { COMPILES_LOSS = 2, COMPILES_MODEL };
+
+static bool compiles_model(const struct parse *p)
+{
+    return p->v->facts.compiles == COMPILES_MODEL;
+}
+
+// torchtitan's loss is compiled by itself since its blocks are. SRC: torchtitan components/loss.py.
+static void compile_loss_alone(struct parse *p)
+{
+    struct vram_config *c = &p->v->config;
+    if (framework_goes(c, BY_COMPLEX_ANGLES) && c->torch >= 2008 && c->tensor_parallel == 1 &&
+        c->pipeline_parallel == 1)
+        c->cross_entropy = CROSS_ENTROPY_COMPILED;
+}
+
+// Whether nothing else of it is.
+static bool conclude_compiled_loss(struct parse *p)
+{
+    if (p->v->facts.compiles != COMPILES_LOSS)
+        return false;
+    compile_loss_alone(p);
+    if (p->v->config.cross_entropy != CROSS_ENTROPY_COMPILED)
+        note(p, MESSAGE_compiled_as_eager);
+    return true;
+}
+
 // Of a whole model what transformers runs on one GPU or under FSDP2, and nanoGPT's; the blocks of
 // some. Regional: accelerate compiles nothing but the layers, and so neither last norm nor loss.
 static void conclude_compile(struct parse *p)
 {
     struct vram_config *c = &p->v->config, resolved = *c;
-    if (p->v->facts.compiled < SAID_YES)
+    if (p->v->facts.compiled < SAID_YES || conclude_compiled_loss(p))
         return;
     bool regional = p->v->facts.compiled > SAID_YES;
     resolve_auto(&resolved);
@@ -283,10 +304,14 @@ static void conclude_compile(struct parse *p)
     bool whole = ours ? ((logits || tiles) && model_compiles_whole(&resolved)) ||
                             (logits && model_compiles_parts(&resolved))
                       : c->family == FAMILY_GPT2;  // nanoGPT's
-    if (!on_host && !regional && (blocks ? model_compiles_blocks(&resolved) : whole))
+    bool here = blocks ? model_compiles_blocks(&resolved) : whole;
+    if (!on_host && !regional && here && !compiles_model(p)) {
         c->compile = COMPILE_TORCH25;
-    else
-        note(p, MESSAGE_compiled_as_eager);
+        return;
+    }
+    if (!compiles_model(p))
+        compile_loss_alone(p);
+    note(p, MESSAGE_compiled_as_eager);
 }
 
 // axolotl itself has no fused functions for eight bits and FSDP1.

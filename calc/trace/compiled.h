@@ -47,4 +47,11 @@ static inline bool compile_is_of_blocks(const struct graph *g)
     return g->m->c.compile && framework_goes(&g->m->c, BY_BLOCKS);
 }
 
+// Whether the loss is compiled and nothing else. SRC: torchtitan config/job_config.py (Compile,
+// components); components/loss.py, build_cross_entropy_loss; traces *_loss.
+static inline bool compile_is_of_loss(const struct model *m)
+{
+    return config_compiles_loss(&m->c);
+}
+
 #endif

@@ -44,7 +44,8 @@ static struct value loss_whole(struct graph *g, struct value *normed, uint32_t t
 {
     *logits = parallel_head_leave(g, loss_output_logits(g, normed));
     loss_widen_returned(g, logits);
-    if (g->m->c.cross_entropy == CROSS_ENTROPY_INPLACE || loss_is_compiled(g, logits))
+    bool kernel = g->m->c.cross_entropy == CROSS_ENTROPY_INPLACE || compile_is_of_loss(g->m);
+    if (kernel || loss_is_compiled(g, logits))
         return loss_inplace(g, *logits, targets, SHAPE_TOKENS);
     return layer_cross_entropy(g, *logits, targets, g->m->c.cross_entropy == CROSS_ENTROPY_UPCAST);
 }

@@ -28,7 +28,7 @@ void node_inplace(struct graph *g, const struct node *n, uint32_t results[])
 {
     if (n->edges[0].to == GRAPH_NO_NODE || n->saved[0] == TAPE_NONE)
         return;
-    if (compile_is_of_blocks(g) || compile_is_cut(g->m)) {
+    if (compile_is_of_blocks(g) || compile_is_cut(g->m) || compile_is_of_loss(g->m)) {
         uint8_t dtype = n->edges[0].dtype;
         shape_id shape = n->edges[0].shape;
         uint32_t tangent = TAPE_NONE;  // of capped logits: no gradient arrives for them

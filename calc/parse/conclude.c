@@ -11,6 +11,7 @@
 #include "calc/model/resolve.h"
 #include "calc/model/scheme.h"
 #include "calc/parse/actions.h"
+#include "calc/parse/conclude_compile.h"
 #include "calc/parse/lookup.h"
 
 // The words of facts.def, by number.
@@ -18,7 +19,6 @@ enum { IS_FLOAT32 = 1, IS_BFLOAT16, IS_FLOAT16, AS_CHECKPOINT };
 enum { MIXED_NONE = 1, MIXED_BFLOAT16, MIXED_FLOAT16 };
 enum { ENGINE_NONE = 1, ENGINE_DDP, ENGINE_FSDP, ENGINE_DEEPSPEED };
 enum { SHARDING_FULL = 1, SHARDING_GRADIENTS, SHARDING_NONE };
-enum { SAID_NO = 1, SAID_YES };
 
 static void note(struct parse *p, message_id id)
 {
@@ -255,64 +255,6 @@ static void conclude_router_loss(struct parse *p)
 }
 
 // ---- what is not modelled together -----------------------------------------------------------
-
-enum { COMPILES_LOSS = 2, COMPILES_MODEL };
-
-static bool compiles_model(const struct parse *p)
-{
-    return p->v->facts.compiles == COMPILES_MODEL;
-}
-
-// torchtitan's loss is compiled by itself since its blocks are. SRC: torchtitan components/loss.py.
-static void compile_loss_alone(struct parse *p)
-{
-    struct vram_config *c = &p->v->config;
-    if (framework_goes(c, BY_COMPLEX_ANGLES) && c->torch >= 2008 && c->tensor_parallel == 1 &&
-        c->pipeline_parallel == 1)
-        c->cross_entropy = CROSS_ENTROPY_COMPILED;
-}
-
-// Whether nothing else of it is.
-static bool conclude_compiled_loss(struct parse *p)
-{
-    if (p->v->facts.compiles != COMPILES_LOSS)
-        return false;
-    compile_loss_alone(p);
-    if (p->v->config.cross_entropy != CROSS_ENTROPY_COMPILED)
-        note(p, MESSAGE_compiled_as_eager);
-    return true;
-}
-
-// Of a whole model what transformers runs on one GPU or under FSDP2, and nanoGPT's; the blocks of
-// some. Regional: accelerate compiles nothing but the layers, and so neither last norm nor loss.
-static void conclude_compile(struct parse *p)
-{
-    struct vram_config *c = &p->v->config, resolved = *c;
-    if (p->v->facts.compiled < SAID_YES || conclude_compiled_loss(p))
-        return;
-    bool regional = p->v->facts.compiled > SAID_YES;
-    resolve_auto(&resolved);
-    bool blocks = framework_goes(&resolved, BY_BLOCKS);
-    bool on_host = c->offload_optimizer ||
-                   (c->offload_activations && (c->checkpointing != CHECKPOINTING_BLOCK ||
-                                               !framework_goes(&resolved, BY_CHECKPOINTS_AROUND)));
-    bool fused = p->v->facts.fused_head == SAID_YES && model_fuses_head(&resolved);
-    bool logits = !fused && (resolved.cross_entropy == CROSS_ENTROPY_EAGER ||
-                             resolved.cross_entropy == CROSS_ENTROPY_UPCAST);
-    bool tiles = fused || resolved.cross_entropy == CROSS_ENTROPY_TILED;  // TRL's
-    bool ours = MODEL_IS_WHOLE && framework_goes(&resolved, BY_TRANSFORMERS);
-    bool whole = ours ? ((logits || tiles) && model_compiles_whole(&resolved)) ||
-                            (logits && model_compiles_parts(&resolved))
-                      : c->family == FAMILY_GPT2;  // nanoGPT's
-    bool here = blocks ? model_compiles_blocks(&resolved) : whole;
-    if (!on_host && !regional && here && !compiles_model(p)) {
-        c->compile = COMPILE_TORCH25;
-        return;
-    }
-    if (!compiles_model(p))
-        compile_loss_alone(p);
-    note(p, MESSAGE_compiled_as_eager);
-}
 
 // axolotl itself has no fused functions for eight bits and FSDP1.
 // The layers that PEFT gives adapters where a LoraConfig, or TRL's, names none. SRC: peft 0.20

@@ -235,7 +235,8 @@ struct graph {
     struct value layer_inputs, layer_input;           // of all layers, and of the one that runs
     // gathered ahead, and the experts' weights in backward; angles of a block: parallel_experts.c
     uint32_t next, next_experts, own_experts, behind_experts, open_experts, angles[2];
-    struct value sent;  // what experts send back
+    struct value sent;   // what experts send back
+    uint32_t chunks[2];  // gradients of two chunks of logits, before the others': nodes_chunks
 #endif
     uint32_t masks[2];    // of attention, attention_sinks.c
     struct value shares;  // what attention returned beside its result

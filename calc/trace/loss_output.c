@@ -133,6 +133,53 @@ struct value loss_output(struct graph *g, struct value *normed, struct value *lo
     return loss;
 }
 
+bool loss_output_sums(const struct graph *g)
+{
+    return g->m->c.cross_entropy == CROSS_ENTROPY_CHUNKED_OUTPUT &&
+           !graph_has(g, TRAIT_OUTPUT_IN_FLOAT32) && graph_has(g, TRAIT_GRADIENT_VIEWS);
+}
+
+#ifndef VRAM_SMALL
+// torchtune's eight chunks, of which each makes a gradient of the head's weight.
+static bool output_sums(const struct graph *g, int32_t head)
+{
+    while (g->nodes[head].kind == NODE_GATHER && g->nodes[head].edge_count)  // FSDP2's ends
+        head = g->nodes[head].edges[0].to;
+    if (g->nodes[head].kind != NODE_MM || g->nodes[head].role != ROLE_LOGITS)
+        return false;
+    const struct layout_param *row = layout_find(&g->layout, false, layer_head_weight(g));
+    return row && row->trained && !g->m->c.cross_entropy_chunk && loss_output_sums(g);
+}
+#endif
+
+// The gradient of all logits, that of the first two chunks apart if they go before the others.
+static uint32_t output_gradient(struct graph *g, const struct edge *head)
+{
+    uint8_t dtype = head->dtype;
+    shape_id shape = SHAPE_NV;
+#ifndef VRAM_SMALL
+    for (unsigned i = 0; i < 2 && output_sums(g, head->to); i++) {
+        g->chunks[i] =
+            graph_scratch(g, OP_LOG_SOFTMAX_BACKWARD, ROLE_LOGITS, PART_GRAD, dtype, SHAPE_CHUNK_V);
+        shape = SHAPE_CHUNKS_V_REST;
+    }
+#endif
+    uint32_t rest = graph_scratch(g, OP_LOG_SOFTMAX_BACKWARD, ROLE_LOGITS, PART_GRAD, dtype, shape);
+    if (graph_ok(g))
+        g->t->storages[rest].parts = shape != SHAPE_NV;
+    return rest;
+}
+
+void loss_output_chunk_goes(struct graph *g, unsigned which)
+{
+#ifdef VRAM_SMALL
+    (void)g, (void)which;
+#else
+    tape_unref(g->t, g->chunks[which]);
+    g->chunks[which] = TAPE_NONE;
+#endif
+}
+
 // Of each chunk the gradient of nll_loss and that of log_softmax, then its log-probabilities go:
 // what is there stays as large as they were. Where the head cuts, each chunk's gradient then goes
 // to two bytes.
@@ -149,6 +196,5 @@ void node_loss_chunks(struct graph *g, const struct node *n, uint32_t results[])
     tape_unref(g->t, nll);
     tape_unref(g->t, log);
     graph_saved_go(g);
-    results[0] = graph_scratch(g, OP_LOG_SOFTMAX_BACKWARD, ROLE_LOGITS, PART_GRAD,
-                               n->edges[0].dtype, SHAPE_NV);
+    results[0] = output_gradient(g, &n->edges[0]);
 }

@@ -10,5 +10,9 @@ struct value loss_output(struct graph *g, struct value *normed, struct value *lo
 struct value loss_output_logits(struct graph *g,
                                 struct value *normed);  // the head's result as the loop gets it
 node_fn node_loss_chunks;
+// Whether the head's gradients of chunks are added up: torchtune's.
+bool loss_output_sums(const struct graph *g);
+// The gradient of one of the first two chunks, where the head's weight gets one of each chunk.
+void loss_output_chunk_goes(struct graph *g, unsigned which);
 
 #endif

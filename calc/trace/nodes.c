@@ -106,21 +106,21 @@ static void node_nanotron_mm(struct graph *g, const struct node *n, const uint32
     tape_unref(g->t, order);
 }
 
-// torchtune calls its head once a chunk: the weight's gradients are added up, and what is a view is
-// not added to in place, so that the first two and their sum are there at once. SRC: torchtune
-// modules/transformer.py, chunked_output; traces tune_full*, tune_fsdp2*.
+// torchtune calls its head once a chunk: the weight's gradients are added up, not in place where
+// they are views: the first two and their sum are there at once, two chunks' gradients gone. SRC:
+// torchtune modules/transformer.py, chunked_output; traces tune_full*, tune_fsdp2*.
 static void node_sum_chunks(struct graph *g, const struct node *n, uint32_t results[])
 {
-    bool cut = n->role == ROLE_LOGITS && g->m->c.cross_entropy == CROSS_ENTROPY_CHUNKED_OUTPUT &&
-               !graph_has(g, TRAIT_OUTPUT_IN_FLOAT32);
-    if (!cut || !node_wants(n, 1) || !graph_has(g, TRAIT_GRADIENT_VIEWS))
+    if (n->role != ROLE_LOGITS || !loss_output_sums(g) || !node_wants(n, 1))
         return;
-    uint32_t first = results[1];
+    uint32_t weight[2] = {results[1], TAPE_NONE};
+    loss_output_chunk_goes(g, 0);
     node_weight(g, n, 1, OP_MM, false, results);
-    uint32_t second = results[1];
+    weight[1] = results[1];
+    loss_output_chunk_goes(g, 1);
     node_weight(g, n, 1, OP_ADD, false, results);
-    tape_unref(g->t, first);
-    tape_unref(g->t, second);
+    tape_unref(g->t, weight[0]);
+    tape_unref(g->t, weight[1]);
 }
 
 // Edges: self, mat2.

@@ -10,6 +10,7 @@
 #include "calc/trace/attention.h"
 #include "calc/trace/compiled.h"
 #include "calc/trace/nodes_llama.h"
+#include "calc/trace/quantized.h"
 
 static void put_off(struct inductor *d, int32_t node, uint32_t gradient)
 {
@@ -32,13 +33,19 @@ static void make_from_gradient(struct inductor *d, int32_t i, uint32_t gradient)
 }
 
 // From its second norm backward a block that was computed again has its parameters' gradients at
-// the end. SRC: traces *_whole_ckpt.
+// the end: behind that norm's, which is summed in one kernel with the next block's. Frozen norms
+// have none. SRC: traces *_whole_ckpt, llama_sft_compiled_lora.
+static bool waits_for_norm(const struct inductor *d)
+{
+    return inductor_checkpoints(d, d->layer) && !d->g->m->c.lora_rank;
+}
+
 static void run_parameter(struct inductor *d, int32_t i)
 {
     uint32_t gradient = inductor_gradient_of(d, i);
     if (inductor_mixes(d, i, gradient))
         return;
-    d->waits |= inductor_checkpoints(d, d->layer);
+    d->waits |= waits_for_norm(d);
     if (d->waits)
         put_off(d, i, gradient);
     else
@@ -67,11 +74,23 @@ static void run_generated(struct inductor *d, int32_t i)
     }
 }
 
+// What a product takes that is not there; of an adapter's second product, whose argument a
+// checkpointed block computes again, what the first one takes.
 static uint32_t lazy_argument(const struct inductor *d, const struct node *n)
 {
-    bool one = n->saved_count > 0 && n->saved[0] != TAPE_NONE &&
-               inductor_storage(d, n->saved[0])->home == HOME_TAPE;
-    return one && !d->values[n->saved[0]].buffer ? n->saved[0] : TAPE_NONE;
+    uint32_t value = n->saved_count > 0 ? n->saved[0] : TAPE_NONE;
+    for (;;) {
+        bool here = value != TAPE_NONE && inductor_storage(d, value)->home == HOME_TAPE;
+        if (!here || d->values[value].buffer)
+            return TAPE_NONE;
+        int32_t node = d->values[value].node;
+        const struct node *maker = node == GRAPH_NO_NODE ? NULL : &d->joint.nodes[node];
+        uint32_t first =
+            maker && maker->kind == NODE_MM ? inductor_argument(d, &maker->edges[0]) : TAPE_NONE;
+        if (first == TAPE_NONE || d->values[first].buffer)
+            return value;
+        value = first;
+    }
 }
 
 // What a product is waiting for is made beside gradients that read the same.
@@ -229,8 +248,8 @@ static void run_product(struct inductor *d, int32_t i, uint32_t gradient)
     bool late = d->waits && n.edge_count > 1 && inductor_needs(d, n.edges[1].to);
     run_product_bias(d, &n, gradient);
     bool trained = n.edge_count > 1 && inductor_needs(d, n.edges[1].to);
-    if (trained && n.saved_count > 0)
-        inductor_ensure(d, n.saved[0]);
+    if (trained)
+        inductor_ensure(d, lazy_argument(d, &n));
     bool lazy = trained && lazy_argument(d, &n) && d->lazy_count < INDUCTOR_LAZY;
     if (lazy)
         d->lazy[d->lazy_count++] = (struct inductor_late){i, gradient};
@@ -269,6 +288,26 @@ static bool is_wide_mask(const struct inductor *d, const struct node *n, unsigne
     return inductor_is_wide_mask(d, n, saved_value(d, n, which));
 }
 
+// A weight of four bits is expanded, after the scales if those are quantized, too.
+static uint32_t expand(struct inductor *d, const struct node *n)
+{
+    const shape_id shape = quantized_scales(n->extra);
+    uint32_t scales = 0;
+    size_t begin = d->use_count;
+    if (d->g->m->c.quantization == QUANTIZATION_NF4_DOUBLE) {
+        scales = inductor_gradient_buffer(d, OP_NEW_EMPTY, n->role, PART_SCALES, DT_F32, shape);
+        inductor_use(d, scales | INDUCTOR_MADE);
+        inductor_kernel_end(d, begin, false);
+    }
+    begin = d->use_count;
+    uint32_t weight = inductor_gradient_buffer(d, OP_NEW_EMPTY, n->role, PART_DEQUANTIZED,
+                                               d->g->compute, n->extra);
+    inductor_use(d, scales);
+    inductor_use(d, weight | INDUCTOR_MADE);
+    inductor_kernel_end(d, begin, false);
+    return weight;
+}
+
 // Any other call: all its gradients at once, beside what the kernel works with.
 static void run_call(struct inductor *d, const struct node *n, uint32_t gradient)
 {
@@ -278,16 +317,14 @@ static void run_call(struct inductor *d, const struct node *n, uint32_t gradient
             wide = inductor_make_wide_mask(d, n);
         else
             ready_saved(d, n, k);
+    uint32_t weight = n->kind == NODE_QUANTIZED ? expand(d, n) : 0;
     size_t begin = d->use_count;
     inductor_use(d, gradient);
     inductor_use(d, wide);
+    inductor_use(d, weight);
     for (unsigned k = 0; k < n->saved_count; k++)
         if (!is_wide_mask(d, n, k))
             use_saved(d, n, k);
-    if (n->kind == NODE_QUANTIZED)  // forward is a product of four bits as they are
-        inductor_use(d, inductor_gradient_buffer(d, OP_NEW_EMPTY, n->role, PART_DEQUANTIZED,
-                                                 d->g->compute, n->extra) |
-                            INDUCTOR_MADE);
     for (unsigned k = 0; k < n->edge_count; k++) {
         const struct edge *e = &n->edges[k];
         if (!inductor_needs(d, e->to))

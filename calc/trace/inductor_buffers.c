@@ -14,11 +14,15 @@ enum { NEVER = UINT32_MAX };
 
 // What a library borrows in a call is none of Inductor's buffers; what a block is given does not
 // end in it.
+static bool is_borrowed(const struct inductor_buffer *b)
+{
+    return b->op == OP_DEQUANTIZE || (b->op == OP_NEW_EMPTY && b->part == PART_SCRATCH);
+}
+
 static int64_t buffer_bytes(const struct inductor *d, uint32_t which)
 {
     const struct inductor_buffer *b = &d->buffers[which];
-    bool borrowed = b->op == OP_NEW_EMPTY && b->part == PART_SCRATCH;
-    return borrowed || b->given ? 0 : (int64_t)inductor_bytes(d, b->dtype, b->shape);
+    return is_borrowed(b) || b->given ? 0 : (int64_t)inductor_bytes(d, b->dtype, b->shape);
 }
 
 int64_t inductor_made_bytes(const struct inductor *d, uint32_t which)
@@ -169,7 +173,7 @@ static void plan_kernel(struct plan *p, uint32_t k)
     for (uint32_t u = kernel->begin; u < kernel->end; u++) {
         uint32_t b = inductor_used(d->uses[u]);
         if (!(d->uses[u] & INDUCTOR_MADE) || d->buffers[b].op == OP_NEW_EMPTY ||
-            d->buffers[b].changes)
+            is_borrowed(&d->buffers[b]) || d->buffers[b].changes)
             continue;
         // of a gradient's kernel, whose results share what they read, one
         uint32_t other = plan_in_place(p, k, u);
@@ -178,7 +182,8 @@ static void plan_kernel(struct plan *p, uint32_t k)
     }
     for (uint32_t u = kernel->begin; u < kernel->end; u++) {
         uint32_t b = inductor_used(d->uses[u]);
-        bool given = d->buffers[b].given || (k >= d->backward && d->buffers[b].handed);
+        bool given = d->buffers[b].given || is_borrowed(&d->buffers[b]) ||
+                     (k >= d->backward && d->buffers[b].handed);
         if (ends_here(d, k, u) && !given && !(b && d->buffers[b].taken) &&
             graph_grow(d->g, &p->pool, &p->pool_cap, p->pool_count + 1, sizeof *p->pool))
             p->pool[p->pool_count++] = b;

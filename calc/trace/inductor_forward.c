@@ -6,6 +6,8 @@
 
 #ifndef VRAM_SMALL
 
+#include "calc/trace/quantized.h"
+
 static bool grow(struct inductor *d, void *ptr, size_t *cap, size_t need, size_t size)
 {
     d->failed = d->failed || !graph_grow(d->g, ptr, cap, need, size);
@@ -199,6 +201,18 @@ void inductor_read_mask(struct inductor *d, uint32_t value)
     d->values[value].buffer = *mask;
 }
 
+// bitsandbytes' operator expands the weight and its scales itself. SRC: as quantized.c.
+static void borrow(struct inductor *d, const struct node *n)
+{
+    const shape_id scales = quantized_scales(n->extra);
+    unsigned copies = d->g->m->c.quantization == QUANTIZATION_NF4_DOUBLE ? 2 : 0;
+    for (unsigned i = 0; n->kind == NODE_QUANTIZED && i <= copies; i++)
+        inductor_use(d, inductor_gradient_buffer(
+                            d, OP_DEQUANTIZE, n->role, i < copies ? PART_SCALES : PART_DEQUANTIZED,
+                            i < copies ? DT_F32 : DT_LOW, i < copies ? scales : n->extra) |
+                            INDUCTOR_MADE);
+}
+
 static void call(struct inductor *d, int32_t i)
 {
     const struct node *n = &d->joint.nodes[i];
@@ -221,6 +235,7 @@ static void call(struct inductor *d, int32_t i)
     begin = d->use_count;
     for (unsigned k = 0; k < count; k++)
         inductor_use(d, d->values[arguments[k]].buffer);
+    borrow(d, n);
     inductor_make(d, inductor_result(d, i));
     make_sides(d, n, false);
     inductor_kernel_end(d, begin, false);

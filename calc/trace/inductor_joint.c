@@ -173,12 +173,47 @@ static void trace_merge(struct inductor *d, int32_t i, int32_t same)
     g->nodes[i].edge_count = 0;
 }
 
+// A cast to a wider format and back, such as an adapter's before autocast's, is none, unless both
+// are results of the graph: what attention's gradient takes of its own. SRC: pytorch
+// torch/_inductor/fx_passes/joint_graph.py (pointless_convert), post_grad.py (remove_noop_ops).
+static bool trace_is_saved(const struct inductor *d, int32_t i)
+{
+    const struct node *n = &d->joint.nodes[i];
+    uint32_t value = inductor_result(d, i);
+    for (int32_t j = i; j >= 0 && d->joint.nodes[j].unit == n->unit; j--) {
+        const struct node *maker = &d->joint.nodes[j];
+        for (unsigned k = 0; inductor_is_extern(maker) && k < maker->saved_count; k++)
+            if (inductor_result(d, j) == value && maker->saved[k] == value)
+                return true;
+    }
+    return false;
+}
+
+static bool trace_merge_back(struct inductor *d, int32_t i)
+{
+    const struct node *nodes = d->joint.nodes, *n = &nodes[i];
+    bool one = n->kind == NODE_TO_COPY && n->edge_count == 1 && n->edges[0].to != GRAPH_NO_NODE;
+    const struct node *wide = one ? &nodes[n->edges[0].to] : NULL;
+    if (!wide || wide->kind != NODE_TO_COPY || wide->edge_count != 1 || wide->unit != n->unit ||
+        n->unit < 0 || dtype_shift(wide->dtype) < dtype_shift(n->dtype))
+        return false;
+    const struct edge *e = &wide->edges[0];
+    bool back = e->to != GRAPH_NO_NODE && nodes[e->to].kind != NODE_ACCUMULATE && e->input == 0 &&
+                e->dtype == n->dtype && e->shape == n->shape &&
+                (inductor_checkpoints(d, (uint32_t)n->unit) || !trace_is_saved(d, e->to));
+    if (back)
+        trace_merge(d, i, e->to);
+    return back;
+}
+
 static void trace_merge_casts(struct inductor *d)
 {
     enum { NEAR = 160 };
     struct graph *g = &d->joint;
     for (int32_t i = 0; i < (int32_t)g->node_count; i++) {
         const struct node *n = &g->nodes[i];
+        if (trace_merge_back(d, i))
+            continue;
         for (int32_t j = i - 1; n->kind == NODE_TO_COPY && j >= 0 && j >= i - NEAR; j--) {
             const struct node *m = &g->nodes[j];
             if (m->kind == NODE_TO_COPY && m->edge_count && m->unit == n->unit &&

@@ -60,6 +60,14 @@ static uint64_t attention_head(const struct graph *g)
     return g->m->c.head_dim;
 }
 
+#ifndef VRAM_SMALL
+bool attention_sums(const struct model *m, uint32_t layer)
+{
+    bool global = model_layer_is_global(m, layer);
+    return (m->features & HAS_LATENT) || (global ? m->c.global_head_dim : m->c.head_dim) > 128;
+}
+#endif
+
 bool attention_is_flash(const struct graph *g, uint8_t dtype)
 {
     bool chosen = g->m->c.attention == ATTENTION_FLASH || g->m->c.attention == ATTENTION_FLASH_2;

@@ -13,6 +13,10 @@ void attention_random(struct graph *g, uint32_t random[2]);
 #endif
 
 // Whether PyTorch takes flash attention for operands of a format; else memory-efficient attention.
+#ifndef VRAM_SMALL
+// Whether memory-efficient attention sums a layer's output in float32 first.
+bool attention_sums(const struct model *m, uint32_t layer);
+#endif
 bool attention_is_flash(const struct graph *g, uint8_t dtype);
 
 // scaled_dot_product_attention on transposed views of (batch, sequence, head, width), or on

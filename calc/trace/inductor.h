@@ -14,6 +14,7 @@
 struct inductor_value {
     int32_t node;     // that makes it, or GRAPH_NO_NODE
     uint32_t buffer;  // in which it is, or 0
+    uint32_t random;  // of a mask of dropout: the numbers that it is made of, a buffer, or 0
     bool kept;        // from the forward graph to the backward one
     bool begins;      // the residual stream between two layers
     bool called;      // an argument of a library's call
@@ -31,6 +32,7 @@ struct inductor_buffer {
     uint32_t layer;         // of the parameter, or INDUCTOR_NO_LAYER
     uint32_t first, last;   // kernels
     uint32_t place;         // the buffer whose memory it takes, or 0
+    bool random;            // numbers that another kernel may make no use of
     bool changes, changed;  // what was there is changed in place: a buffer after it, and before
     bool apart;             // of another result of its kernel: no argument's place
     bool taken;             // its memory is taken by another one
@@ -205,6 +207,7 @@ void inductor_realize(struct inductor *d, uint32_t value);  // becomes a buffer,
 void inductor_ensure(struct inductor *d, uint32_t value);
 void inductor_read_mask(struct inductor *d, uint32_t value);
 void inductor_forward(struct inductor *d);
+void inductor_drop_random(struct inductor *d);  // numbers that one kernel alone reads are none
 
 // ---- inductor_gradients.c
 // What a node computes for one of its edges from its own.

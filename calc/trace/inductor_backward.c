@@ -32,12 +32,17 @@ static void make_from_gradient(struct inductor *d, int32_t i, uint32_t gradient)
         d->kernels[d->kernel_count - 1].sums = true;
 }
 
-// From its second norm backward a block that was computed again has its parameters' gradients at
-// the end: behind that norm's, which is summed in one kernel with the next block's. Frozen norms
-// have none. SRC: traces *_whole_ckpt, llama_sft_compiled_lora.
-static bool waits_for_norm(const struct inductor *d)
+// A block that was computed again has its parameters' gradients at the end from that norm on whose
+// weight's is summed in one kernel with another's: before the feed-forward part with that before
+// attention, which reads the same, or behind attention with the one that the block before it ends
+// with. Frozen norms have none. SRC: pytorch torch/_inductor/scheduler.py (can_fuse_horizontal,
+// topological_sort_schedule); traces *_whole_ckpt, llama_sft_compiled_lora.
+static bool waits_for_norm(const struct inductor *d, int32_t parameter)
 {
-    return inductor_checkpoints(d, d->layer) && !d->g->m->c.lora_rank;
+    uint8_t role = d->joint.nodes[parameter].role;
+    bool post = d->g->m->features & HAS_POST_NORM,
+         alone = post && (role == ROLE_LN2 || role == ROLE_POST_MLP_NORM);
+    return inductor_checkpoints(d, d->layer) && !d->g->m->c.lora_rank && !alone;
 }
 
 static void run_parameter(struct inductor *d, int32_t i)
@@ -45,7 +50,7 @@ static void run_parameter(struct inductor *d, int32_t i)
     uint32_t gradient = inductor_gradient_of(d, i);
     if (inductor_mixes(d, i, gradient))
         return;
-    d->waits |= waits_for_norm(d);
+    d->waits |= waits_for_norm(d, i);
     if (d->waits)
         put_off(d, i, gradient);
     else
@@ -242,10 +247,27 @@ static void run_product_bias(struct inductor *d, const struct node *n, uint32_t 
     inductor_kernel_end(d, begin, true);
 }
 
+// Where blocks end with a norm, the kernel that sums for its weight's gradient is one with that of
+// the norm behind the attention of the block that comes after it: all that the former is made of is
+// computed again first. SRC: as waits_for_norm.
+static void run_ahead(struct inductor *d)
+{
+    if (!(d->g->m->features & HAS_POST_NORM) || d->g->m->c.lora_rank || d->block ||
+        !inductor_checkpoints(d, d->layer) || d->layer == 0 ||
+        !inductor_checkpoints(d, d->layer - 1))
+        return;
+    int32_t i = d->layer_end[d->layer - 1] - 1;
+    while (i > 0 && !inductor_is_extern(&d->joint.nodes[i]))
+        i--;
+    inductor_ensure(d, inductor_result(d, i));
+}
+
 static void run_product(struct inductor *d, int32_t i, uint32_t gradient)
 {
     struct node n = d->joint.nodes[i];
     bool late = d->waits && n.edge_count > 1 && inductor_needs(d, n.edges[1].to);
+    if (n.role == ROLE_ATTN_PROJ && d->g->m->c.attention == ATTENTION_MATH)
+        run_ahead(d);
     run_product_bias(d, &n, gradient);
     bool trained = n.edge_count > 1 && inductor_needs(d, n.edges[1].to);
     if (trained)
@@ -345,6 +367,8 @@ static void run_call(struct inductor *d, const struct node *n, uint32_t gradient
                    INDUCTOR_MADE);
     }
     inductor_kernel_end(d, begin, false);
+    if (n->kind == NODE_SDPA)  // whose kernels of angles are one with those that come
+        run_ahead(d);
 }
 
 // The gradient of a block's input is a result of the graph.

@@ -227,6 +227,7 @@ void inductor_plan(struct inductor *d)
 {
     struct plan p = {.d = d};
     const struct vram_mem *mem = d->g->mem;
+    inductor_drop_random(d);
     plan_lives(d);
     if (d->kernel_count > d->backward) {
         plan_order(d);

@@ -6,6 +6,7 @@
 
 #ifndef VRAM_SMALL
 
+#include "calc/trace/attention.h"
 #include "calc/trace/quantized.h"
 
 static bool grow(struct inductor *d, void *ptr, size_t *cap, size_t need, size_t size)
@@ -87,12 +88,56 @@ static bool is_kept_here(const struct inductor *d, uint32_t value)
     return d->values[value].kept && !d->behind && !inductor_checkpoints(d, d->layer);
 }
 
+// Buffers and weights that a value is computed from.
+static unsigned reads_of(const struct inductor *d, uint32_t value)
+{
+    const struct inductor_value *v = &d->values[value];
+    if (v->buffer || v->node == GRAPH_NO_NODE)
+        return 1;
+    const struct node *n = &d->joint.nodes[v->node];
+    unsigned reads = n->kind == NODE_DROPOUT;
+    if (inductor_is_extern(n) || inductor_reduces(n))
+        return 1;
+    for (unsigned k = 0; k < n->edge_count; k++) {
+        uint32_t argument = inductor_argument(d, &n->edges[k]);
+        reads += argument == TAPE_NONE ? 1 : reads_of(d, argument);
+    }
+    return reads;
+}
+
+static unsigned users_of(const struct inductor *d, int32_t node)
+{
+    enum { NEAR = 12 };
+    unsigned users = 0;
+    for (int32_t i = node + 1; i < node + NEAR && i < (int32_t)d->joint.node_count; i++)
+        for (unsigned k = 0; k < d->joint.nodes[i].edge_count; k++)
+            users += d->joint.nodes[i].edges[k].to == node;
+    return users;
+}
+
+// A norm's input in float32, and that normalized, which the gradient reads once more: out of more
+// than four buffers they are one of their own. SRC: pytorch torch/_inductor/ir.py
+// (StorageBox.should_realize_on_reuse), config.py (realize_reads_threshold).
+static bool is_read_again(const struct inductor *d, uint32_t value)
+{
+    enum { READS = 4 };
+    const struct inductor_value *v = &d->values[value];
+    const struct node *n = &d->joint.nodes[v->node];
+    if (!d->behind || n->dtype != DT_F32)
+        return false;
+    bool input = n->kind == NODE_TO_COPY && users_of(d, v->node) > 1, normed = false;
+    for (unsigned k = 0; k < n->edge_count && n->kind == NODE_MUL; k++)
+        normed |=
+            n->edges[k].to != GRAPH_NO_NODE && d->joint.nodes[n->edges[k].to].kind == NODE_RSQRT;
+    return (input || normed) && reads_of(d, value) > READS;
+}
+
 // Whether a kernel that computes a value stores it, though another one is what it is for.
 static bool is_stored(const struct inductor *d, uint32_t value)
 {
     const struct inductor_value *v = &d->values[value];
     return (v->begins && !d->behind) || inductor_reduces(&d->joint.nodes[v->node]) ||
-           is_kept_here(d, value);
+           is_kept_here(d, value) || is_read_again(d, value);
 }
 
 // Results beside the one that the node is named by: statistics, masks of dropout.
@@ -111,6 +156,60 @@ static void make_sides(struct inductor *d, const struct node *n, bool before)
     }
 }
 
+// Dropout's numbers are a buffer, which all kernels read that compute its result: the forward graph
+// does not read the mask that it hands over. SRC: pytorch torch/_inductor/lowering.py,
+// inductor_random (realize).
+static void read_random(struct inductor *d, uint32_t mask)
+{
+    uint32_t random = d->values[mask].random;
+    if (random || d->looks) {
+        inductor_use_there(d, random);
+        return;
+    }
+    const struct storage *s = inductor_storage(d, mask);
+    random = inductor_buffer(d, (struct inductor_buffer){.op = OP_TRITON,
+                                                         .role = (uint8_t)(s->name >> 6),
+                                                         .part = PART_SCRATCH,
+                                                         .dtype = DT_F32,
+                                                         .shape = s->shape,
+                                                         .random = true,
+                                                         .weight = GRAPH_NO_PARAM});
+    d->values[mask].random = random;
+    inductor_use(d, random | INDUCTOR_MADE);
+}
+
+static bool is_mask_of_dropout(const struct inductor *d, uint32_t value)
+{
+    return d->values[value].node == GRAPH_NO_NODE && inductor_storage(d, value)->op == OP_DROPOUT;
+}
+
+static void forget_use(struct inductor *d, struct inductor_kernel *kernel, uint32_t u)
+{
+    for (kernel->end--; u < kernel->end; u++)
+        d->uses[u] = d->uses[u + 1];
+}
+
+void inductor_drop_random(struct inductor *d)
+{
+    for (size_t b = 1; b < d->buffer_count; b++)
+        d->buffers[b].first = d->buffers[b].last = 0;
+    for (uint32_t k = 0; k < d->kernel_count; k++)
+        for (uint32_t u = d->kernels[k].begin; u < d->kernels[k].end; u++) {
+            struct inductor_buffer *b = &d->buffers[inductor_used(d->uses[u])];
+            if (d->uses[u] & INDUCTOR_MADE)
+                b->first = k;
+            b->last = k;
+        }
+    for (uint32_t k = 0; k < d->kernel_count; k++)
+        for (uint32_t u = d->kernels[k].begin; u < d->kernels[k].end;) {
+            const struct inductor_buffer *b = &d->buffers[inductor_used(d->uses[u])];
+            if (b->random && b->first == b->last)
+                forget_use(d, &d->kernels[k], u);
+            else
+                u++;
+        }
+}
+
 // What a generated kernel reads for a value: buffers, through all that it computes on its way.
 void inductor_read(struct inductor *d, uint32_t value)
 {
@@ -122,9 +221,13 @@ void inductor_read(struct inductor *d, uint32_t value)
         inductor_use_there(d, v->buffer);
         return;
     }
+    if (is_mask_of_dropout(d, value))
+        read_random(d, value);
     if (v->node == GRAPH_NO_NODE)
         return;
     const struct node *n = &d->joint.nodes[v->node];
+    if (n->kind == NODE_DROPOUT && n->saved_count > 0)
+        read_random(d, n->saved[0]);
     bool moves = inductor_moves(d, n);
     d->moved += moves;
     for (unsigned k = 0; k < n->edge_count; k++)
@@ -201,16 +304,26 @@ void inductor_read_mask(struct inductor *d, uint32_t value)
     d->values[value].buffer = *mask;
 }
 
-// bitsandbytes' operator expands the weight and its scales itself. SRC: as quantized.c.
+static void borrow_one(struct inductor *d, const struct node *n, uint8_t part, uint8_t dtype,
+                       shape_id shape)
+{
+    enum op op = n->kind == NODE_QUANTIZED ? OP_DEQUANTIZE : OP_NEW_EMPTY;
+    inductor_use(d, inductor_gradient_buffer(d, op, n->role, part, dtype, shape) | INDUCTOR_MADE);
+}
+
+// What an operator makes for itself: bitsandbytes' the weight and its scales, attention its output
+// in float32, for heads that do not fit in registers. SRC: as quantized.c, attention.c.
 static void borrow(struct inductor *d, const struct node *n)
 {
-    const shape_id scales = quantized_scales(n->extra);
+    bool attention = n->kind == NODE_SDPA && (n->extra & ATTENTION_MEM_EFFICIENT);
+    if (attention && n->dtype == DT_LOW && attention_sums(d->g->m, (uint32_t)n->unit))
+        borrow_one(d, n, PART_SCRATCH, DT_F32, n->shape);
+    if (n->kind != NODE_QUANTIZED)
+        return;
     unsigned copies = d->g->m->c.quantization == QUANTIZATION_NF4_DOUBLE ? 2 : 0;
-    for (unsigned i = 0; n->kind == NODE_QUANTIZED && i <= copies; i++)
-        inductor_use(d, inductor_gradient_buffer(
-                            d, OP_DEQUANTIZE, n->role, i < copies ? PART_SCALES : PART_DEQUANTIZED,
-                            i < copies ? DT_F32 : DT_LOW, i < copies ? scales : n->extra) |
-                            INDUCTOR_MADE);
+    for (unsigned i = 0; i < copies; i++)
+        borrow_one(d, n, PART_SCALES, DT_F32, quantized_scales(n->extra));
+    borrow_one(d, n, PART_DEQUANTIZED, DT_LOW, n->extra);
 }
 
 static void call(struct inductor *d, int32_t i)
@@ -310,6 +423,7 @@ static void forget(struct inductor *d)
                     &d->values[k < n->saved_count ? n->saved[k] : n->gradient[0]];
                 if (!v->kept || (all && !v->begins))
                     v->buffer = 0;
+                v->random = 0;
             }
         }
     }

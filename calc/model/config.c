@@ -196,7 +196,7 @@ static bool config_read_version(const char *s, size_t len, uint64_t *out)
     size_t at = len && (*s == 'v' || *s == 'V');
     for (unsigned i = 0; i < 2; i++) {
         size_t begin = at;
-        for (; at < len && s[at] >= '0' && s[at] <= '9' && at < begin + 3; at++)
+        for (; at < len && s[at] >= '0' && s[at] <= '9' && at < begin + 4 - i; at++)
             part[i] = 10 * part[i] + (uint64_t)(s[at] - '0');
         bool ends = i == 0 ? at < len && s[at] == '.'
                            : at == len || s[at] == '.' || s[at] == '+' || s[at] == 'a';

@@ -109,6 +109,13 @@ static inline uint64_t config_longest(const struct vram_config *c)
     return longest;
 }
 
+// framework_version as tables have it: a year's version counts from 2000, 2025.12 is 25012.
+static inline uint64_t config_own_version(const struct vram_config *c)
+{
+    const uint64_t year = 2000000;
+    return c->framework_version >= year ? c->framework_version - year : c->framework_version;
+}
+
 // Head and loss are one function, which takes the head's weight and no adapter of it. SRC:
 // Liger-Kernel transformers/model/llama.py (lm_head.weight); cut_cross_entropy
 // transformers/llama.py; trl kernels/chunked_logprob.py.

@@ -6,6 +6,7 @@
 #include "calc/base/mem.h"
 #include "calc/base/size.h"
 #include "calc/model/names.h"
+#include "calc/model/unsloth.h"
 
 // Gemma's layers, which the small module does not have, are put by these, too.
 #ifdef VRAM_SMALL
@@ -227,7 +228,7 @@ void layout_linear(struct layout *l, const struct model *m, struct layout_row r,
 // kernels/unsloth/rms_layernorm.py, backward.
 bool layout_norm_trained(const struct model *m)
 {
-    return m->c.lora_rank == 0 && !((m->features & HAS_RMS_NORM) && m->c.kernels == KERNELS_FOAK);
+    return m->c.lora_rank == 0 && !((m->features & HAS_RMS_NORM) && unsloth_norms(&m->c));
 }
 
 bool layout_norm_bias(const struct model *m)

@@ -337,6 +337,9 @@ bool model_offloads_form(const struct vram_config *c);
 // in the small module.
 bool model_fuses_adapters(const struct vram_config *c);
 
+// Whether Unsloth's layers are modelled for such a run: kernels=unsloth. Not in the small module.
+bool model_runs_unsloth(const struct vram_config *c);
+
 // Whether use_cache is modelled for such a run. Never in the small module.
 bool model_returns_cache(const struct vram_config *c);
 

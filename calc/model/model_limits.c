@@ -10,6 +10,7 @@
 #include "calc/model/precision.h"
 #include "calc/model/shape.h"
 #include "calc/model/scheme.h"
+#include "calc/model/unsloth.h"
 
 int model_check_limits(const struct model_limit *limits, size_t count, struct message *e)
 {
@@ -120,10 +121,34 @@ static int model_check_loss(const struct vram_config *c, struct message *e)
     return model_check_limits(limits, sizeof limits / sizeof *limits, e);
 }
 
+// Unsloth's fast path: the classes that it replaces, four-bit or two-byte weights under adapters of
+// which each function has all.
+bool model_runs_unsloth(const struct vram_config *c)
+{
+    bool known = c->family == FAMILY_LLAMA || c->family == FAMILY_MISTRAL ||
+                 c->family == FAMILY_QWEN2 || c->family == FAMILY_QWEN3;
+    return known && framework_goes(c, BY_TRANSFORMERS) && c->task == TASK_TRAIN && !c->trainer &&
+           c->lora_rank && c->adapter == ADAPTER_LORA && !c->lora_kernels && !c->compile &&
+           (!c->quantization || c->quantization == QUANTIZATION_NF4_DOUBLE) && !c->prepare_kbit &&
+           c->parallel <= PARALLEL_DDP && c->tensor_parallel == 1 && c->pipeline_parallel == 1 &&
+           c->context_parallel == 1 && c->checkpointing <= CHECKPOINTING_BLOCK && !c->use_cache &&
+           c->offload_activations != OFFLOAD_SAVED && !c->attention_mask &&
+           precision_of(c)->frozen == DT_LOW && c->mode != MODE_REFERENCE;
+}
+
+static int model_check_unsloth(const struct vram_config *c, struct message *e)
+{
+    const struct model_limit limits[] = {
+        {unsloth_patches(c) && !model_runs_unsloth(c), MESSAGE_unsloth_here, {"kernels"}},
+    };
+    return model_check_limits(limits, sizeof limits / sizeof *limits, e);
+}
+
 int model_check_whole(const struct vram_config *c, struct message *e)
 {
     int rc = model_check_divided_experts(c, e);
     rc = rc == VRAM_OK ? model_check_loss(c, e) : rc;
+    rc = rc == VRAM_OK ? model_check_unsloth(c, e) : rc;
     return rc == VRAM_OK ? model_check_ema(c, e) : rc;
 }
 #endif

@@ -132,7 +132,7 @@ static bool model_between(uint64_t version, const uint16_t range[2])
 
 static void model_find_traits(struct model *m)
 {
-    uint64_t said = m->c.framework_version;
+    uint64_t said = config_own_version(&m->c);
     uint64_t own = said && said < MODEL_NEWEST ? said : MODEL_NEWEST;
     m->traits = (struct model_traits){0};
     for (unsigned i = 0; i < TRAIT_COUNT && m->c.mode != MODE_REFERENCE; i++) {

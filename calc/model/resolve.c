@@ -7,6 +7,7 @@
 #include "calc/model/model.h"
 #include "calc/model/preference.h"
 #include "calc/model/scheme.h"
+#include "calc/model/unsloth.h"
 
 // SRC: nanoGPT train.py (dtype); accelerate utils/fsdp_utils.py, DeepSpeed runtime/engine.py;
 // transformers 5 modeling_utils.py (from_pretrained takes the checkpoint's format).
@@ -39,6 +40,10 @@ void resolve_auto(struct vram_config *c)
         c->dtype = resolve_dtype(c);
 #ifndef VRAM_SMALL
     preference_resolve(c);
+#endif
+#ifndef VRAM_SMALL
+    if (unsloth_patches(c))
+        unsloth_resolve(c);
 #endif
     if (c->cross_entropy == CROSS_ENTROPY_AUTO)
         c->cross_entropy = f->loss;

@@ -6,6 +6,7 @@
 #include "calc/model/experts.h"
 #include "calc/model/framework.h"
 #include "calc/model/scheme.h"
+#include "calc/model/unsloth.h"
 
 // Liger's rule: as many chunks as make each about as large as the hidden states.
 // SRC: linkedin/Liger-Kernel src/liger_kernel/ops/fused_linear_cross_entropy.py.
@@ -25,6 +26,10 @@ static uint64_t dims_chunk(const struct dims *d, const struct model *m)
     enum { LITGPT_CHUNK = 128, TORCHTUNE_CHUNKS = 8 };
     const struct vram_config *c = &m->c;
     uint64_t chunk = c->cross_entropy_chunk;
+#ifndef VRAM_SMALL
+    if (!chunk && unsloth_patches(c))
+        return unsloth_chunk(m, d->N);
+#endif
     if (!chunk && c->cross_entropy != CROSS_ENTROPY_CHUNKED_OUTPUT)
         return dims_chunk_liger(d);
     if (!chunk && model_has_trait(m, TRAIT_OUTPUT_IN_FLOAT32))

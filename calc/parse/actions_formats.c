@@ -47,7 +47,7 @@ int action_bits(struct parse *p, const char *map, const struct entry *e, struct 
 {
     enum { NO_LONGER = 13 };  // 0.13
     const struct vram_pair *adapter = pair_find(p, "adapter");
-    uint64_t version = p->v->config.framework_version;
+    uint64_t version = config_own_version(&p->v->config);
     bool own = adapter && text_equal(adapter->value, text_len(adapter->value), "qlora");
     (void)map;
     (void)as;

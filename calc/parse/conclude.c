@@ -10,6 +10,7 @@
 #include "calc/model/preference.h"
 #include "calc/model/resolve.h"
 #include "calc/model/scheme.h"
+#include "calc/model/unsloth.h"
 #include "calc/parse/actions.h"
 #include "calc/parse/conclude_compile.h"
 #include "calc/parse/lookup.h"
@@ -408,6 +409,21 @@ static void conclude_evaluation(struct parse *p)
         note(p, MESSAGE_eval_all_kept);
 }
 
+// Unsloth's fast path is of some families, and of adapters.
+static void conclude_unsloth(struct parse *p)
+{
+    struct vram_config *c = &p->v->config, resolved = *c;
+    if (!unsloth_patches(c))
+        return;
+    if (!p->v->places[FIELD_cross_entropy].line)
+        c->cross_entropy = resolved.cross_entropy = CROSS_ENTROPY_AUTO;
+    resolve_auto(&resolved);
+    if (p->v->places[FIELD_kernels].line || model_runs_unsloth(&resolved))
+        return;
+    note(p, MESSAGE_unsloth_plain);
+    c->kernels = KERNELS_NONE;
+}
+
 static void conclude_form(struct parse *p)
 {
     struct vram_config *c = &p->v->config;
@@ -432,6 +448,7 @@ int conclude(struct parse *p)
     conclude_dtype(p);
     conclude_form(p);
     conclude_adapters(p);
+    conclude_unsloth(p);
     conclude_cache(p);
     conclude_loss(p);
     conclude_masks(p);

@@ -426,7 +426,7 @@ static int read_defaults(struct parse *p, enum format_id format)
 {
     if (pair_find(p, "launch._config"))
         return VRAM_OK;
-    uint64_t newest = 99998, version = p->v->config.framework_version;
+    uint64_t newest = 99998, version = config_own_version(&p->v->config);
     int rc = VRAM_OK;
     for (enum format_id f = format; f != FORMAT_NONE; f = FORMATS[f].parent) {
         uint64_t of = f == FORMAT_TRAINER ? p->v->config.transformers : version ? version : newest;

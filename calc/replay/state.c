@@ -10,6 +10,7 @@
 #include "calc/model/quantization.h"
 #include "calc/model/scheme.h"
 #include "calc/model/units.h"
+#include "calc/model/unsloth.h"
 #include "calc/trace/tape.h"
 
 static uint64_t state_part(uint64_t bytes, uint64_t width, uint64_t parts)
@@ -241,11 +242,16 @@ static uint64_t state_dequantized(const struct state *s, const uint64_t elements
     bool there = c->quantization == QUANTIZATION_GPTQ && c->task == TASK_INFERENCE &&
                  c->n_expert == 0 && model_has_trait(s->m, TRAIT_INNER_MODEL);
     uint64_t largest = 0;
+    there = there || unsloth_patches(c);
     for (unsigned i = 0; there && i < s->layout.block_count; i++) {
         const struct layout_param *p = &s->layout.block[i];
         if (quantization_of(s->m, p, true))
             largest = size_max(largest, elements[p->shape]);
     }
+#ifndef VRAM_SMALL
+    if (unsloth_patches(c))
+        return unsloth_buffers(s->m, largest);
+#endif
     return 2 * largest;
 }
 

@@ -249,6 +249,10 @@ static void llama_rotate(struct graph *g, struct heads *h)
         layer_rotary_pairs(g, &h->q, &h->k);
         return;
     }
+    if (MODEL_IS_WHOLE && fused_rotates_apart(g)) {
+        fused_rotary_apart(g, &h->q, &h->k);
+        return;
+    }
     if (g->m->c.kernels) {
         h->q = fused_rotary(g, h->q, heads_are_copied(g));
         h->k = fused_rotary(g, h->k, heads_are_copied(g) || heads_repeat(g));

@@ -3,6 +3,7 @@
 
 #include "calc/trace/forward.h"
 
+#include "calc/model/unsloth.h"
 #include "calc/trace/attention.h"
 #include "calc/trace/attention_eager.h"
 #include "calc/trace/block.h"
@@ -132,12 +133,36 @@ static struct value forward_rows(struct graph *g, uint32_t ids)
     return out;
 }
 
+// The last block's input, which Unsloth leaves on the card beside the buffer of the others: held by
+// the leaf to the end of backward, of whose later micro-steps that block is the peak, or, where
+// gradients of the others are not there yet, to its beginning.
+static void forward_keeps_input(struct graph *g, struct value normed)
+{
+#ifndef VRAM_SMALL
+    enum { LEAF = 0 };  // the first node
+    bool stays = unsloth_patches(&g->m->c) && g->m->c.offload_activations &&
+                 graph_has(g, TRAIT_UNSLOTH_RETURN);
+    if (!stays || normed.node == GRAPH_NO_NODE)
+        return;
+    uint32_t kept = graph_scratch(g, OP_ADD, ROLE_RESID2, PART_INPUT, normed.dtype, normed.shape);
+    graph_save(g, g->m->c.gradient_accumulation_steps > 1 ? LEAF : normed.node, kept);
+    tape_unref(g->t, kept);
+#else
+    (void)g;
+    (void)normed;
+#endif
+}
+
 // model.enable_input_require_grads(): with frozen embeddings a checkpointed block has no other way
 // to a gradient.
 static void forward_needs_gradient(struct graph *g, struct value *x)
 {
-    if (g->grad && g->m->c.checkpointing && !graph_needs(g, *x))
-        graph_node(g, NODE_PASS, x, 0);
+    bool leaf = unsloth_patches(&g->m->c);  // asks for it always; its node holds it
+    if (!g->grad || (!g->m->c.checkpointing && !leaf) || graph_needs(g, *x))
+        return;
+    int32_t n = graph_node(g, NODE_PASS, x, 0);
+    if (leaf)
+        graph_save(g, n, x->storage);
 }
 
 // Rotary families: the token embedding alone; cosines and sines of the positions are made once.
@@ -221,6 +246,7 @@ struct value forward_head(struct graph *g, struct value x, uint32_t targets, str
     else
 #endif
         *normed = encoder ? x : forward_last_norm(g, x);
+    forward_keeps_input(g, *normed);
     for (unsigned k = 0; k < 3 && graph_has(g, TRAIT_INNER_MODEL); k++) {
         graph_drop(g, local[k]);
         local[k] = graph_none();

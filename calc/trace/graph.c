@@ -209,6 +209,12 @@ static void graph_workspace_call(struct graph *g, enum op op)
                                 DT_BYTE, SHAPE_WORKSPACE));
 }
 
+void graph_product_over(struct graph *g)
+{
+    graph_workspace(g, OP_MM);
+    graph_workspace_call(g, OP_MM);
+}
+
 // What selective checkpointing keeps: attention's results, those of reduce_scatter and, but for
 // Qwen3, of all_to_all, and those of every second product but a router's.
 // SRC: torchtitan distributed/activation_checkpoint.py, _apply_op_sac (addmm is not on its list);

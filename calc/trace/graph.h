@@ -300,6 +300,9 @@ bool graph_needs(const struct graph *g, struct value v);  // a gradient flows in
 struct value graph_make(struct graph *g, enum op op, uint8_t role, uint8_t part, uint8_t dtype,
                         shape_id shape);
 
+// A product whose result is written over what is there: its workspace.
+void graph_product_over(struct graph *g);
+
 // Scratch memory and saved side results: a storage without a value.
 uint32_t graph_scratch(struct graph *g, enum op op, uint8_t role, uint8_t part, uint8_t dtype,
                        shape_id shape);

@@ -2,6 +2,8 @@
 
 #include "calc/trace/graph.h"
 
+#include "calc/model/unsloth.h"
+
 // A pack hook copies what a node saves, where it is no weight and has 1024 bytes or more; a hook of
 // the output layer takes it out. Each saved tensor has a number, a weight, too: with the next copy,
 // what was saved five numbers before is surely done and is let go. TRL leaves on the card what is
@@ -90,12 +92,23 @@ static void offload_hold(struct graph *g, uint32_t storage)
     tape_ref(g->t, storage);
 }
 
+// Unsloth's inputs of blocks come back into a buffer, one of those of unsloth_buffers.
+static bool offload_has_buffer(const struct graph *g)
+{
+#ifndef VRAM_SMALL
+    return unsloth_patches(&g->m->c) && graph_has(g, TRAIT_UNSLOTH_RETURN);
+#else
+    (void)g;
+    return false;
+#endif
+}
+
 void graph_offload_return(struct graph *g, int32_t node)
 {
     bool holds = g->m->c.compile && g->m->c.offload_activations == OFFLOAD_SAVED;
     for (unsigned k = 0; g->m->c.offload_activations && k < g->nodes[node].saved_count; k++) {
         struct storage s = g->t->storages[g->nodes[node].saved[k]];
-        if (!graph_is_on_host(&s))
+        if (!graph_is_on_host(&s) || offload_has_buffer(g))
             continue;
         g->nodes[node].saved[k] =
             tape_alloc(g->t, OP_TO_COPY, s.name, s.category, s.dtype, s.shape);

@@ -8,6 +8,7 @@
 
 #include "calc/trace/layers_fused.h"
 
+#include "calc/model/unsloth.h"
 #include "calc/trace/adapter.h"
 #include "calc/trace/quantized.h"
 
@@ -18,7 +19,7 @@ struct value fused_norm(struct graph *g, struct value x, bool global, uint16_t w
     struct value w = graph_param(g, global, weight);
     struct value out = graph_make(g, OP_TRITON, w.role, PART_OUTPUT, x.dtype, x.shape);
     uint32_t rstd = graph_scratch(g, OP_TRITON, w.role, PART_RSTD, DT_F32, stats);
-    bool trains = g->m->c.kernels != KERNELS_FOAK && graph_needs(g, w);
+    bool trains = !unsloth_norms(&g->m->c) && graph_needs(g, w);
     if (graph_needs(g, x) || trains) {
         int32_t n = graph_node(g, NODE_FUSED_NORM, &out, 0);
         graph_save(g, n, x.storage);
@@ -46,6 +47,34 @@ void node_fused_norm(struct graph *g, const struct node *n, uint32_t results[])
     if (n->edge_count > 1)
         results[1] = graph_scratch(g, OP_SUM, n->edges[1].role, PART_WEIGHT_GRAD, n->edges[1].dtype,
                                    n->edges[1].shape);
+}
+
+// Unsloth's from 2025.12 on work on copies of what is no tensor of its own; the old ones are
+// variables until both are there.
+static struct value fused_turned(struct graph *g, struct value x)
+{
+    struct value out = graph_make(g, OP_TRITON, x.role, PART_COPY, x.dtype, x.shape);
+    graph_follow(g, NODE_VIEW, &out, x);
+    return out;
+}
+
+bool fused_rotates_apart(const struct graph *g)
+{
+#ifndef VRAM_SMALL
+    return unsloth_patches(&g->m->c) && graph_has(g, TRAIT_UNSLOTH_TURNED);
+#else
+    (void)g;
+    return false;
+#endif
+}
+
+void fused_rotary_apart(struct graph *g, struct value *q, struct value *k)
+{
+    struct value turned[2] = {fused_turned(g, *q), fused_turned(g, *k)};
+    graph_drop(g, *q);
+    graph_drop(g, *k);
+    *q = turned[0];
+    *k = turned[1];
 }
 
 struct value fused_rotary(struct graph *g, struct value x, bool copied)

@@ -13,6 +13,10 @@ struct value fused_norm(struct graph *g, struct value x, bool global, uint16_t w
 // Rotary positions in place. copied: the gradient comes back in another order of heads. Uses x up.
 struct value fused_rotary(struct graph *g, struct value x, bool copied);
 
+// Whether both are tensors of their own, and these.
+bool fused_rotates_apart(const struct graph *g);
+void fused_rotary_apart(struct graph *g, struct value *q, struct value *k);
+
 // silu(gate) * up.
 struct value fused_swiglu(struct graph *g, struct value gate, struct value up);
 

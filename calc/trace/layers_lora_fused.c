@@ -1,10 +1,12 @@
-// Owns axolotl's fused adapters: query, key and value, the output projection, the gated
-// feed-forward part as one function each, without PEFT's casts and sums.
+// Owns axolotl's and Unsloth's fused adapters: query, key and value, the output projection, the
+// gated feed-forward part as one function each, without PEFT's casts and sums.
 // SRC: axolotl src/axolotl/kernels/lora.py (matmul_lora, LoRA_QKV, LoRA_O, LoRA_MLP), quantize.py
-// (dequantize), swiglu.py, geglu.py; src/axolotl/monkeypatch/lora_kernels.py (what is replaced).
+// (dequantize), swiglu.py, geglu.py; src/axolotl/monkeypatch/lora_kernels.py (what is replaced);
+// unsloth kernels/fast_lora.py (LoRA_QKV, LoRA_W, LoRA_MLP), utils.py (matmul_lora).
 
 #include "calc/trace/layers_lora_fused.h"
 
+#include "calc/model/unsloth.h"
 #include "calc/trace/adapter.h"
 #include "calc/trace/layers_lora.h"
 #include "calc/trace/quantized.h"
@@ -57,7 +59,8 @@ static uint8_t fused_number(uint16_t weight)
 bool lora_fused_has(const struct graph *g, uint16_t weight)
 {
     const struct fused *f = &fused_parts[fused_number(weight)];
-    bool all = g->m->c.lora_kernels >> fused_number(weight) & 1;
+    bool unsloth = unsloth_patches(&g->m->c) && !g->m->c.lora_dropout;
+    bool all = unsloth || g->m->c.lora_kernels >> fused_number(weight) & 1;
     for (unsigned k = 0; k < f->count; k++)
         all = all && lora_is_adapted(g, false, f->weight[k]);
     return all;
@@ -71,7 +74,8 @@ static uint32_t fused_expand(struct graph *g, uint16_t weight)
     if (!quantized_is(g, weight))
         return TAPE_NONE;
     uint32_t out = graph_scratch(g, OP_DEQUANTIZE, p->role, PART_DEQUANTIZED, DT_LOW, p->shape);
-    if (g->m->c.quantization == QUANTIZATION_NF4_DOUBLE)
+    bool bare = unsloth_patches(&g->m->c) && graph_has(g, TRAIT_UNSLOTH_BARE_SCALES);
+    if (g->m->c.quantization == QUANTIZATION_NF4_DOUBLE && !bare)
         tape_unref(g->t, graph_scratch(g, OP_DEQUANTIZE, p->role, PART_SCALES, DT_F32,
                                        quantized_scales(p->shape)));
     return out;
@@ -111,9 +115,52 @@ static void fused_path(struct graph *g, uint8_t role, shape_id in_shape, shape_i
     tape_unref(g->t, rank);
 }
 
+// Expanded by Unsloth into the one buffer for all.
+static uint32_t fused_expand_once(struct graph *g, uint16_t weight)
+{
+    return unsloth_has_buffer(g->m) ? TAPE_NONE : fused_expand(g, weight);
+}
+
+// A or B in the format of the products. TAPE_NONE: it is in it.
+static uint32_t fused_cast(struct graph *g, uint16_t weight, unsigned i)
+{
+    struct value v = graph_param(g, false, (uint16_t)(weight + i));
+    graph_drop(g, v);
+    if (v.dtype == g->compute)
+        return TAPE_NONE;
+    uint8_t part = i == LAYOUT_A ? PART_A_CAST : PART_B_CAST;
+    return graph_scratch(g, OP_TO_COPY, v.role, part, g->compute, v.shape);
+}
+
+// A product that is added to what is there: by itself, or, before 2025.3, as a tensor.
+static void fused_added(struct graph *g, uint8_t role, shape_id shape)
+{
+    if (!graph_has(g, TRAIT_UNSLOTH_SUMS))
+        tape_unref(g->t, fused_make(g, role, PART_SCALED, shape));
+}
+
+// Unsloth's matmul_lora, forward: A goes before B comes.
+static struct value unsloth_product(struct graph *g, uint16_t weight, shape_id shape)
+{
+    uint8_t role = layout_find(&g->layout, true, weight)->role;
+    uint32_t w = fused_expand_once(g, weight);
+    struct value out = graph_make(g, OP_MM, role, PART_OUTPUT, g->compute, shape);
+    tape_unref(g->t, w);
+    uint32_t a = fused_cast(g, weight, LAYOUT_A);
+    uint32_t rank = fused_make(g, role, PART_TEMP, SHAPE_RANK);
+    tape_unref(g->t, a);
+    uint32_t b = fused_cast(g, weight, LAYOUT_B);
+    fused_added(g, role, shape);
+    tape_unref(g->t, b);
+    tape_unref(g->t, rank);
+    return out;
+}
+
 // matmul_lora, forward.
 static struct value fused_product(struct graph *g, struct value x, uint16_t weight, shape_id shape)
 {
+    if (unsloth_patches(&g->m->c))
+        return unsloth_product(g, weight, shape);
     uint8_t role = layout_find(&g->layout, true, weight)->role;
     uint32_t w = fused_expand(g, weight);
     struct value out = graph_make(g, OP_MM, role, PART_OUTPUT, g->compute, shape);
@@ -124,15 +171,15 @@ static struct value fused_product(struct graph *g, struct value x, uint16_t weig
     return out;
 }
 
-// Saves X, X after dropout, gate and up, and copies of A and B. Edges: X; X after dropout, where
-// there is dropout; A and B of each weight.
+// Saves X, X after dropout, gate and up, and axolotl's copies of A and B. Edges: X; X after
+// dropout, where there is dropout; A and B of each weight.
 static void fused_node(struct graph *g, unsigned number, struct value *out, struct value x,
                        struct value dropped, const struct value product[WEIGHTS])
 {
     const struct fused *f = &fused_parts[number];
     uint32_t pair[WEIGHTS];
     for (unsigned k = 0; k < f->count; k++)
-        pair[k] = fused_pair(g, f->weight[k]);
+        pair[k] = unsloth_patches(&g->m->c) ? TAPE_NONE : fused_pair(g, f->weight[k]);
     int32_t n = graph_node(g, NODE_LORA_FUSED, out, (uint8_t)number);
     graph_save(g, n, x.storage);
     graph_save(g, n, dropped.storage);
@@ -221,10 +268,84 @@ static void fused_inputs(struct graph *g, const struct node *n, bool drops, uint
     tape_unref(g->t, product);
 }
 
+// Unsloth's gradients of A and B are there before any of their products; up's and gate's stay to
+// the end of the function.
+static void unsloth_gradients(struct graph *g, const struct node *n, bool gated,
+                              uint32_t kept[WEIGHTS], uint32_t results[])
+{
+    const struct fused *f = &fused_parts[n->extra];
+    for (unsigned i = 0; i < f->count; i++) {
+        unsigned at = n->edge_count - 2 * (gated ? i + 1 : f->count - i);
+        const struct edge *e = &n->edges[at];
+        results[at] = fused_make(g, e->role, PART_A_GRAD, e->shape);
+        results[at + 1] = fused_make(g, e->role, PART_B_GRAD, e[1].shape);
+    }
+    for (unsigned i = 0; i < f->count; i++) {
+        uint8_t role = n->edges[n->edge_count - 2].role;
+        kept[i] = fused_make(g, role, PART_TEMP, SHAPE_RANK);
+        if (gated && i == 0) {
+            tape_unref(g->t, kept[0]);
+            kept[0] = TAPE_NONE;
+        }
+        tape_unref(g->t, fused_make(g, role, PART_TEMP, SHAPE_RANK));
+    }
+}
+
+// The gradient of X over X itself, but for that of the output projection.
+static void unsloth_inputs(struct graph *g, const struct node *n, bool gated, uint32_t results[])
+{
+    const struct fused *f = &fused_parts[n->extra];
+    const struct edge *e = &n->edges[0];
+    for (unsigned i = 0; i < (unsigned)(f->count - gated); i++) {
+        uint32_t w = fused_expand(g, f->weight[gated ? 1 - i : i]);
+        if (i > 0) {
+            fused_added(g, e->role, e->shape);
+        } else if (n->extra == LORA_KERNELS_O) {
+            results[0] = fused_wide(g, n);
+        } else {
+            tape_ref(g->t, n->saved[0]);
+            results[0] = n->saved[0];
+        }
+        if (n->extra != LORA_KERNELS_O || i > 0)
+            graph_product_over(g);
+        tape_unref(g->t, w);
+        fused_added(g, e->role, e->shape);
+    }
+}
+
+static void unsloth_backward(struct graph *g, const struct node *n, uint32_t results[])
+{
+    const struct fused *f = &fused_parts[n->extra];
+    bool gated = n->extra == LORA_KERNELS_MLP;
+    uint32_t cast[2 * WEIGHTS], kept[WEIGHTS], hidden = TAPE_NONE;
+    for (unsigned i = 0; i < 2u * f->count; i++)
+        cast[i] = fused_cast(g, f->weight[i / 2], i % 2 ? LAYOUT_B : LAYOUT_A);
+    if (gated) {
+        uint32_t w = fused_expand_once(g, P_DOWN);
+        hidden = fused_make(g, ROLE_ACT, PART_GRAD, SHAPE_FF);
+        tape_unref(g->t, w);
+        uint32_t rank = fused_make(g, ROLE_ACT, PART_TEMP, SHAPE_RANK);
+        fused_added(g, ROLE_ACT, SHAPE_FF);
+        tape_unref(g->t, rank);
+    }
+    unsloth_gradients(g, n, gated, kept, results);
+    if (n->edges[0].to != GRAPH_NO_NODE)
+        unsloth_inputs(g, n, gated, results);
+    for (unsigned i = 0; i < 2u * f->count; i++)
+        tape_unref(g->t, cast[i]);
+    tape_unref(g->t, hidden);
+    for (unsigned i = 0; i < f->count; i++)
+        tape_unref(g->t, kept[i]);
+}
+
 // In the gated part the activation's gradients are written over gate and up, and its result over
 // its own gradient.
 void node_lora_fused(struct graph *g, const struct node *n, uint32_t results[])
 {
+    if (unsloth_patches(&g->m->c)) {
+        unsloth_backward(g, n, results);
+        return;
+    }
     const struct fused *f = &fused_parts[n->extra];
     bool gated = n->extra == LORA_KERNELS_MLP;
     unsigned first = n->edge_count - 2 * f->count;

@@ -4,6 +4,7 @@
 
 #include "calc/trace/layers_rotary.h"
 
+#include "calc/model/unsloth.h"
 #include "calc/trace/attention.h"
 #include "calc/trace/layers_inputs.h"
 
@@ -353,7 +354,7 @@ void layer_rope_close_global(struct graph *g)
 // are a table of the model.
 void layer_rope_open(struct graph *g)
 {
-    if (framework_goes(&g->m->c, BY_COMPLEX_ANGLES)) {
+    if (framework_goes(&g->m->c, BY_COMPLEX_ANGLES) || unsloth_patches(&g->m->c)) {
         g->cos = g->sin =
             (struct value){TAPE_NONE, GRAPH_NO_NODE, 0, g->residual, SHAPE_ROPE, ROLE_ROTARY};
         return;

@@ -4,9 +4,11 @@
 #include "calc/trace/loss.h"
 
 #include "calc/model/preference.h"
+#include "calc/model/unsloth.h"
 #include "calc/trace/block_nanotron.h"
 #include "calc/trace/compiled.h"
 #include "calc/trace/layers.h"
+#include "calc/trace/linear.h"
 #include "calc/trace/loss_chunked.h"
 #include "calc/trace/loss_inplace.h"
 #include "calc/trace/loss_output.h"
@@ -50,6 +52,19 @@ static struct value loss_whole(struct graph *g, struct value *normed, uint32_t t
     return layer_cross_entropy(g, *logits, targets, g->m->c.cross_entropy == CROSS_ENTROPY_UPCAST);
 }
 
+#ifndef VRAM_SMALL
+// Labels are shifted, not logits, and those stay in the model's format. SRC: unsloth
+// models/llama.py, CausalLM_fast_forward (shift_labels, fast_cross_entropy_loss).
+static struct value loss_unsloth(struct graph *g, struct value x, struct value *logits)
+{
+    *logits = layer_head(g, x);
+    uint32_t labels = graph_scratch(g, OP_CLONE, ROLE_TARGETS, PART_COPY, DT_I64, SHAPE_TOKENS);
+    struct value loss = loss_inplace(g, *logits, labels, SHAPE_TOKENS);
+    tape_unref(g->t, labels);
+    return loss;
+}
+#endif
+
 struct value loss_forward(struct graph *g, struct value *normed, uint32_t targets,
                           struct value *logits)
 {
@@ -74,6 +89,10 @@ struct value loss_forward(struct graph *g, struct value *normed, uint32_t target
     if (g->m->c.cross_entropy == CROSS_ENTROPY_CHUNKED_OUTPUT)
         return loss_output(g, normed, logits);
     bool inplace = g->m->c.cross_entropy == CROSS_ENTROPY_INPLACE;
+#ifndef VRAM_SMALL
+    if (inplace && unsloth_patches(&g->m->c))
+        return loss_unsloth(g, x, logits);
+#endif
     if ((inplace || g->m->c.cross_entropy == CROSS_ENTROPY_UPCAST) &&
         graph_has(g, TRAIT_INNER_MODEL))
         return loss_transformers(g, x, targets, logits);

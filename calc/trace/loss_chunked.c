@@ -5,6 +5,7 @@
 
 #include "calc/trace/loss_chunked.h"
 
+#include "calc/model/unsloth.h"
 #include "calc/trace/layers.h"
 #include "calc/trace/linear.h"
 
@@ -47,10 +48,39 @@ static void chunk_rebind(struct graph *g, uint32_t *variable, uint32_t with)
     *variable = with;
 }
 
+#ifndef VRAM_SMALL
+// Unsloth's: compiled, the gradient of logits is a tensor beside them; from 2026.10 on in their
+// buffer, which lasts, and the product has four bytes. SRC: unsloth_zoo
+// fused_losses/cross_entropy_loss.py (accumulate_chunk), fused_losses/fused_linear.py (_ce_impl,
+// _Buffers, _dz_w); traces uns_*.
+static void chunk_run_unsloth(struct graph *g, struct chunk *c)
+{
+    bool wide = graph_has(g, TRAIT_UNSLOTH_WIDE_CHUNK);
+    uint32_t gradient = TAPE_NONE;
+    if (!wide) {
+        uint32_t logits = chunk_tensor(g, OP_MM, g->compute);
+        gradient = chunk_tensor(g, OP_TRITON, g->compute);
+        tape_unref(g->t, logits);
+    } else if (c->logits == TAPE_NONE) {
+        c->logits = chunk_tensor(g, OP_MM, DT_F32);
+    }
+    uint8_t dtype = wide ? DT_F32 : g->compute;
+    uint32_t product = graph_scratch(g, OP_MM, ROLE_LOSS, PART_TEMP, dtype, SHAPE_CHUNK_U);
+    tape_unref(g->t, gradient);
+    tape_unref(g->t, product);
+}
+#endif
+
 // One chunk: its logits, and their gradient times the weight. The chunk before it is a variable
 // until the names have gone to this one. fms-acceleration's copy of the kernel works in float32.
 static void chunk_run(struct graph *g, struct chunk *c)
 {
+#ifndef VRAM_SMALL
+    if (unsloth_patches(&g->m->c)) {
+        chunk_run_unsloth(g, c);
+        return;
+    }
+#endif
     bool wide = g->m->c.kernels == KERNELS_FOAK;
     bool buffer = graph_has(g, TRAIT_LIGER_BUFFER) && !wide;
     if (c->logits == TAPE_NONE || !buffer)
@@ -69,7 +99,8 @@ static void chunk_run(struct graph *g, struct chunk *c)
 static struct value chunk_shifted(struct graph *g, struct value x)
 {
     bool copies = g->m->c.kernels == KERNELS_FOAK || graph_has(g, TRAIT_LIGER_COPIES);
-    if (!copies || !graph_has(g, TRAIT_INNER_MODEL) || g->m->c.batch_size == 1)
+    if (!copies || unsloth_patches(&g->m->c) || !graph_has(g, TRAIT_INNER_MODEL) ||
+        g->m->c.batch_size == 1)
         return graph_copy(g, x);
     struct value view = layer_view(g, graph_copy(g, x), NODE_SLICE);
     if (graph_has(g, TRAIT_SLICE_NODES))
@@ -122,6 +153,16 @@ struct value loss_chunked(struct graph *g, struct value x)
     return loss;
 }
 
+static bool unsloth_scales(const struct graph *g)
+{
+#ifndef VRAM_SMALL
+    return unsloth_patches(&g->m->c) && graph_has(g, TRAIT_UNSLOTH_SCALED);
+#else
+    (void)g;
+    return false;
+#endif
+}
+
 struct value loss_cut(struct graph *g, struct value x, uint32_t targets)
 {
     struct fused f = fused_open(g, x);
@@ -143,12 +184,19 @@ struct value loss_cut(struct graph *g, struct value x, uint32_t targets)
     return loss;
 }
 
-// Liger: the gradients are there since forward and are handed on.
+// Liger: the gradients are there since forward and are handed on; Unsloth scales them.
 void node_fused_loss(struct graph *g, const struct node *n, uint32_t results[])
 {
+    static const uint8_t part[2] = {PART_GRAD, PART_WEIGHT_GRAD};
+    bool scales = unsloth_scales(g);
     for (unsigned k = 0; k < 2; k++) {
-        if (n->edges[k].to == GRAPH_NO_NODE || n->saved[k] == TAPE_NONE)
+        const struct edge *e = &n->edges[k];
+        if (e->to == GRAPH_NO_NODE || n->saved[k] == TAPE_NONE)
             continue;
+        if (scales) {
+            results[k] = graph_scratch(g, OP_MUL, e->role, part[k], e->dtype, e->shape);
+            continue;
+        }
         tape_ref(g->t, n->saved[k]);
         results[k] = n->saved[k];
     }

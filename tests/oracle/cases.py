@@ -13,7 +13,7 @@ import traceback
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PACKAGES = ("torch", "transformers", "peft", "trl", "accelerate", "bitsandbytes", "liger-kernel", "torchtitan",
-            "torchtune", "torchao", "deepspeed", "litgpt", "cut-cross-entropy", "triton")
+            "torchtune", "torchao", "deepspeed", "litgpt", "cut-cross-entropy", "triton", "unsloth", "unsloth-zoo")
 
 
 REAL = os.environ.get("REAL")

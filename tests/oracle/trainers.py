@@ -638,3 +638,8 @@ def sequence(*args, **words):
 def spread(*args, **words):
     import spread as module
     return module.spread(*args, **words)
+
+
+def fast(*args, **words):
+    import fast as module
+    return module.fast(*args, **words)

@@ -92,7 +92,8 @@ local world = {
 -- read wrongly: GiB that are GB (the same run's bytes stand in a table), and a run of graph_trainer taken for an eager one. Off still:
 -- float8 of torchtitan in November 2024 (+25 %: 10 GB less than its runs of January), two T4, CP over 8 cards (0.25 GiB, -7), FlexAttention
 -- (-16), DeepSpeed with one sub-group of 10^12 (+10, +5 before its steps were as traces have them), torchtune 0.1 (-6), Ministral 3 in axolotl (+11). Of quality *: 46 notebooks of
--- Unsloth, whose code saves less than PEFT's, and of which only the limit of the lengths is known (+35 % in the median).
+-- Unsloth, whose code saves less than PEFT's, and of which only the limit of the lengths is known (+35 % in the median; 17 % off since its
+-- layers are those of kernels=unsloth, where they are modelled).
 local world2 = {
   {"complete", figures = 19, said = 19, median = 0.34, {94, 3}, {100, 8}},
   {"nearly", figures = 10, said = 10, median = 10.2, {30, 5}, {50, 10}},

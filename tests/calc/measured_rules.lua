@@ -67,6 +67,9 @@ says("pretraining", {group = "litgpt/pretrain", framework = "litgpt 0.5", precis
 says("bits in the method", {precision = "bf16", method = "QLoRA 4-bit r8 all"}, "quantization=nf4 lora_rank=8")
 says("Unsloth's checkpoints", {framework = "unsloth 2024.5", checkpointing = "block (unsloth)", method = "QLoRA nf4 r16 all"},
   "checkpointing=block offload_activations=inputs")
+says("Unsloth's layers, by its version", {framework = "unsloth 2025.9, transformers 4.55", checkpointing = "block (unsloth)", method = "QLoRA nf4 r16 all"},
+  "kernels=unsloth framework_version=2025.9 transformers=4.55", "cross_entropy")
+says("and not of whole weights", {framework = "unsloth 2025.9, transformers 4.55", method = "full"}, "framework=transformers", "kernels framework_version")
 says("the loss in another column", {other = "sdpa, CCE"}, "attention=sdpa cross_entropy=cce")
 says("a step in backward in another column", {other = "optimizer_in_bwd"}, "optimizer_in_backward=true")
 says("Falcon's output projection", {model = "tiiuae/falcon-7b", method = "LoRA r16 query_key_value dense"}, "lora_targets=q+k+v+o")

@@ -37,14 +37,15 @@ local adapted = {rank = 8, targets = "all"}   -- lora_rank and lora_target of LL
 frameworks.trainers = {
   {"axolotl", over_loaded, {}}, {"llama-factory", over_loaded, adapted, trains_float32 = true}, {"llamafactory", over_loaded, adapted, trains_float32 = true},
   {"ms-swift", over_loaded, adapted}, {"swift", over_loaded, adapted},
-  {"unsloth", over_loaded, {rank = 16, targets = "all"}},   -- SRC: unsloth models/llama.py, FastLlamaModel.get_peft_model
+  {"unsloth", over_loaded, {rank = 16, targets = "all", kernels = "unsloth"}},   -- SRC: unsloth models/llama.py, FastLlamaModel.get_peft_model
   {"trl", over_loaded, {}},
 }
 
 -- The facts of the trainer that a column names, as a list of tables; trained is "all" or a kind of adapter.
 function frameworks.trainer(found, trained)
   for _, entry in ipairs(found.stack == "transformers" and frameworks.trainers or {}) do
-    if found[entry[1]] and trained == "lora" then return {entry[2], entry[3]} end
+    local own = entry[3].kernels and {framework_version = found.versions[entry[1]]}
+    if found[entry[1]] and trained == "lora" then return {entry[2], entry[3], own} end
     if found[entry[1]] then return {entry.trains_float32 and {autocast = true, clip = "1"} or entry[2]} end
   end
   return {}

@@ -22,12 +22,31 @@ bool model_repeats_attention(const struct model *m)
     return model_has_trait(m, TRAIT_ATTENTION_AGAIN) && model_capability(&m->c) >= BLACKWELL;
 }
 
+#ifndef VRAM_SMALL
+// attn_implementation="eager": repeat_kv, products, softmax in float32, shares in the query's
+// format. SRC: transformers models/llama/modeling_llama.py, eager_attention_forward, and those that
+// are copied from it; traces *_eager.
+static bool model_asks_for_scores(const struct model *m)
+{
+    const uint64_t other = HAS_LATENT | HAS_ENCODER | HAS_PICKED_KEYS | HAS_DELTA_RULE |
+                           HAS_RETURNED_SHARES | HAS_ALIBI | HAS_COUNTED_POSITIONS |
+                           HAS_GLOBAL_HEADS | HAS_EVERY_TOKEN;
+    return m->c.attention == ATTENTION_MATH && m->c.task == TASK_TRAIN &&
+           model_has_trait(m, TRAIT_WRITTEN_SCORES) && m->c.mode != MODE_REFERENCE &&
+           !m->c.compile && (m->features & HAS_ROTARY) && !(m->features & other);
+}
+#endif
+
 bool model_has_eager_scores(const struct model *m)
 {
     bool kernel = m->c.attention == ATTENTION_FLASH_2 || (!MODEL_IS_WHOLE && m->c.compile) ||
                   m->c.task != TASK_TRAIN;
     bool sinks = !MODEL_IS_WHOLE || m->c.attention != ATTENTION_FLASH_2 ||
                  m->c.task != TASK_TRAIN || !m->c.lora_rank;
+#ifndef VRAM_SMALL
+    if (model_asks_for_scores(m))
+        return true;
+#endif
     return ((m->features & HAS_SINKS) && sinks) ||
            ((m->features & HAS_SOFT_CAP) && !kernel && model_has_trait(m, TRAIT_WRITTEN_SCORES));
 }
@@ -39,7 +58,7 @@ bool model_masks_windows(const struct model *m)
     uint64_t longest = m->c.seq_lens ? config_longest(&m->c) : m->c.seq_len;
     return model_has_trait(m, TRAIT_WINDOW_MASKS) && m->c.sliding_window &&
            longest >= m->c.sliding_window && kernel && !m->c.compile && m->c.task == TASK_TRAIN &&
-           !(m->features & HAS_LATENT);
+           !model_gets_mask(m) && !(m->features & HAS_LATENT);
 }
 
 // SRC: transformers 5.23 masking_utils.py (sdpa_mask, find_packed_sequence_indices).
@@ -49,7 +68,18 @@ bool model_masks_rows(const struct model *m)
     (void)m;
     return false;
 #else
-    return m->c.attention_mask && m->c.task == TASK_TRAIN;
+    return m->c.attention_mask && m->c.attention_mask != ATTENTION_MASK_GIVEN &&
+           m->c.task == TASK_TRAIN && !model_has_eager_scores(m);
+#endif
+}
+
+bool model_gets_mask(const struct model *m)
+{
+#ifdef VRAM_SMALL
+    (void)m;
+    return false;
+#else
+    return m->c.attention_mask == ATTENTION_MASK_GIVEN && m->c.task == TASK_TRAIN;
 #endif
 }
 
@@ -74,6 +104,29 @@ static uint32_t model_fourths(const struct model *m)
     return kinds;
 }
 
+// Layers with a window and layers without take turns.
+static uint32_t model_turns(const struct model *m)
+{
+    return m->c.sliding_window_pattern > 1 ? (uint32_t)m->c.sliding_window_pattern : 1;
+}
+
+// Both kinds get masks, whatever the length.
+static bool model_masks_all(const struct model *m)
+{
+#ifndef VRAM_SMALL
+    bool alike = model_masks_rows(m) || model_asks_for_scores(m);
+    return alike && m->c.task == TASK_TRAIN && m->c.sliding_window && model_turns(m) > 1;
+#else
+    (void)m;
+    return false;
+#endif
+}
+
+uint32_t model_mask_kinds(const struct model *m)
+{
+    return (m->features & (HAS_SINKS | HAS_SOFT_CAP)) || model_masks_all(m) ? 2 : 1;
+}
+
 uint32_t model_layer_kinds(const struct model *m)
 {
 #ifndef VRAM_SMALL
@@ -84,11 +137,9 @@ uint32_t model_layer_kinds(const struct model *m)
 #endif
     if (m->features & HAS_FOURTH_PLAIN)
         return model_fourths(m);
-    if (model_has_eager_scores(m))
+    if (m->features & (HAS_SINKS | HAS_SOFT_CAP) && model_has_eager_scores(m))
         return 2;
-    return model_masks_windows(m) && m->c.sliding_window_pattern > 1
-               ? (uint32_t)m->c.sliding_window_pattern
-               : 1;
+    return model_masks_windows(m) || model_masks_all(m) ? model_turns(m) : 1;
 }
 
 bool model_groups_experts(const struct model *m)

@@ -318,6 +318,14 @@ bool model_masks_windows(const struct model *m);
 // Every layer gets a mask of T x T, of each sequence its own.
 bool model_masks_rows(const struct model *m);
 
+// The batch has the mask of every layer.
+bool model_gets_mask(const struct model *m);
+
+// How many masks a forward pass makes where every layer gets one: those of layers that see all and
+// of layers with a window are two. SRC: transformers 5.23 masking_utils.py
+// (create_masks_for_generate), models/gemma3/modeling_gemma3.py (causal_mask_mapping).
+uint32_t model_mask_kinds(const struct model *m);
+
 // A forward pass makes a mask of booleans, for its layers or for none of them.
 bool model_makes_mask(const struct model *m);
 

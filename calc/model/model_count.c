@@ -106,8 +106,8 @@ void model_count(struct model *m)
     m->reported_params = m->params;
     if (m->features & HAS_POSITIONS)
         m->reported_params -= model_position_rows(m) * m->c.n_embd;
-    if (m->c.attention == ATTENTION_MATH &&
-        m->c.family == FAMILY_GPT2)  // nanoGPT registers a mask in every block
+    if (m->c.attention == ATTENTION_MATH && m->c.family == FAMILY_GPT2 &&
+        !framework_goes(&m->c, BY_TRANSFORMERS))  // nanoGPT registers a mask in every block
         m->buffer_bytes = size_mul3(4 * m->c.n_layer, m->c.block_size, m->c.block_size);
     if (m->c.family == FAMILY_GPT_NEOX && model_has_trait(m, TRAIT_REGISTERED_MASKS))
         m->buffer_bytes = size_mul3(m->c.n_layer, m->c.block_size, m->c.block_size);

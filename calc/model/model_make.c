@@ -397,6 +397,16 @@ static int model_check_support(const struct vram_config *c, struct message *e)
     return model_check_limits(limits, sizeof limits / sizeof *limits, e);
 }
 
+// Flash attention wants values as wide as keys; scores that transformers writes out masks.c
+// refuses.
+static bool model_latent_kernel(const struct vram_config *c)
+{
+    bool even = c->v_head_dim == c->qk_nope_head_dim + c->qk_rope_head_dim;
+    bool scores = c->attention == ATTENTION_MATH && c->task == TASK_TRAIN &&
+                  framework_goes(c, BY_TRANSFORMERS);
+    return MODEL_IS_WHOLE && ((even && c->attention == ATTENTION_FLASH) || scores);
+}
+
 int model_make(struct model *m, const struct vram_config *c, struct message *e)
 {
     mem_zero(m, sizeof *m);
@@ -406,9 +416,8 @@ int model_make(struct model *m, const struct vram_config *c, struct message *e)
     m->first = m->last = true;
     m->in_flight = 1;
     resolve_auto(&m->c);
-    bool even = MODEL_IS_WHOLE && c->v_head_dim == c->qk_nope_head_dim + c->qk_rope_head_dim;
-    if ((m->features & HAS_LATENT) && !(even && m->c.attention == ATTENTION_FLASH))
-        m->c.attention = ATTENTION_MEM_EFFICIENT;  // flash attention wants values as wide as keys
+    if ((m->features & HAS_LATENT) && !model_latent_kernel(&m->c))
+        m->c.attention = ATTENTION_MEM_EFFICIENT;
     if ((m->features & HAS_PICKED_KEYS) && m->c.attention == ATTENTION_FLASH)
         m->c.attention = ATTENTION_MEM_EFFICIENT;  // flash attention takes no mask
     model_find_traits(m);

@@ -172,7 +172,7 @@ void dims_make(struct dims *d, const struct model *m)
         .B = c->batch_size, .T = c->seq_len / c->context_parallel, .C = c->n_embd, .N = m->tokens};
 #ifndef VRAM_SMALL
     d->CE = model_embedding_width(m);
-    d->masks = c->attention_mask == ATTENTION_MASK_PACKED ? size_mul(d->B, d->B) : d->B;
+    d->seen = c->attention_mask == ATTENTION_MASK_PACKED ? d->N : d->T;
     bool cut = c->context_parallel > 1 && framework_goes(c, BY_TRANSFORMERS);
     d->turned = cut ? d->N : d->T;
     d->scored = d->T - (c->context_parallel == 1);  // labels are shifted before they are divided

@@ -109,7 +109,7 @@ struct dims {
     uint64_t tower;     // weights beside the language model
     uint64_t sent;      // numbers in DeepSpeed's bucket
     uint64_t normed;    // most numbers that DeepSpeed takes the norm of at once
-    uint64_t masks;     // none in the small module
+    uint64_t seen;      // tokens in a row of a mask; none in the small module
     bool norm_of_share;
     uint64_t cp;     // GPUs that share a sequence
     uint64_t parts;  // GPUs that a SHARE is divided among

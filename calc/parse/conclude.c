@@ -218,12 +218,16 @@ static void conclude_micro(struct parse *p)
     c->batch_size += c->batch_size == 0;
 }
 
-// Packed texts are one row of the whole micro-batch.
+// Packed texts are one row of the whole micro-batch; axolotl's only where the kernel knows the ends
+// of texts. SRC: axolotl 0.19 core/builders/causal.py (multipack_real_batches),
+// utils/schemas/config.py (attn_supports_packing).
 static void conclude_rows(struct parse *p)
 {
     const struct facts *f = &p->v->facts;
     struct vram_config *c = &p->v->config;
-    bool packed = f->packed >= SAID_YES;
+    bool rows =
+        f->packed > SAID_YES && (c->attention == ATTENTION_FLASH || c->attention == ATTENTION_MATH);
+    bool packed = f->packed >= SAID_YES && !rows;
     if (f->micro)
         c->batch_size = packed ? 1 : f->micro;
     if (f->length)
@@ -236,13 +240,16 @@ static void conclude_masks(struct parse *p)
     const struct facts *f = &p->v->facts;
     struct vram_config *c = &p->v->config, resolved = *c;
     bool flat = f->flat == SAID_YES && f->wrapped != SAID_YES;
-    bool own = f->neat == SAID_YES || f->packed > SAID_YES;  // another than transformers makes
+    bool own = f->neat == SAID_YES || f->packed > SAID_YES;  // for each row
     if (p->v->places[FIELD_attention_mask].line || !(flat || own) ||
         c->attention != ATTENTION_FLASH)
         return;
     resolve_auto(&resolved);
-    if (flat && model_takes_masks(&resolved))
-        c->attention_mask = ATTENTION_MASK_PACKED;
+    resolved.attention_mask = flat                  ? ATTENTION_MASK_PACKED
+                              : f->neat == SAID_YES ? ATTENTION_MASK_GIVEN
+                                                    : ATTENTION_MASK_PADDED;
+    if (model_takes_masks(&resolved))
+        c->attention_mask = resolved.attention_mask;
     else
         note(p, MESSAGE_masks_unsaid);
 }

@@ -4,6 +4,7 @@
 #include "calc/replay/schedule.h"
 
 #include "calc/base/size.h"
+#include "calc/model/precision.h"
 #include "calc/replay/resume.h"
 #include "calc/replay/state_play.h"
 
@@ -12,6 +13,11 @@ static const struct storage schedule_batch[2] = {
     {.name = NAME(TARGETS, SELF), .op = OP_Y, .category = VRAM_CAT_INPUT},
 };
 
+#ifndef VRAM_SMALL
+static const struct storage schedule_mask = {
+    .name = NAME(SCORES, MASK), .op = OP_X, .category = VRAM_CAT_INPUT};
+#endif
+
 static int schedule_first_batch(struct engine *e, struct player *p)
 {
     player_phase(p, trace_phase(TRACE_DATA, 0, 0));
@@ -19,6 +25,10 @@ static int schedule_first_batch(struct engine *e, struct player *p)
     uint64_t targets = 8 * e->model.tokens;
 #ifndef VRAM_SMALL
     targets = e->sizes.each[pass_rows(&e->model)];
+    if (rc == VRAM_OK && model_gets_mask(&e->model))
+        rc = player_alloc(p, SLOT_MASK, &schedule_mask,
+                          reel_bytes(&e->sizes, SHAPE_MASKS, precision_of(&e->model.c)->compute),
+                          -1);
 #endif
     return rc == VRAM_OK ? player_alloc(p, SLOT_Y, &schedule_batch[1], targets, -1) : rc;
 }

@@ -116,8 +116,9 @@ static struct value attention_fused(struct graph *g, struct value q, struct valu
 void attention_mask_open(struct graph *g)
 {
     bool rows = model_masks_rows(g->m);
-    g->masks[0] =
-        graph_scratch(g, OP_EQ, ROLE_SCORES, PART_MASK, DT_BYTE, rows ? SHAPE_MASKS : SHAPE_MASK);
+    for (unsigned i = 0; i < (MODEL_IS_WHOLE && rows ? model_mask_kinds(g->m) : 1); i++)
+        g->masks[i] = graph_scratch(g, OP_EQ, ROLE_SCORES, PART_MASK, DT_BYTE,
+                                    rows ? SHAPE_MASKS : SHAPE_MASK);
 }
 
 void attention_masks_close(struct graph *g)
@@ -128,10 +129,30 @@ void attention_masks_close(struct graph *g)
     }
 }
 
-// SRC: pytorch aten/src/ATen/native/transformers/attention.cpp, convert_boolean_attn_mask.
+// SRC: pytorch aten/src/ATen/native/transformers/attention.cpp, convert_boolean_attn_mask;
+// pad_bias: rows of a length that eight does not divide.
+static uint32_t attention_numbers(struct graph *g, uint8_t dtype)
+{
+    uint32_t mask = g->masks[0];
+    if (model_gets_mask(g->m))
+        tape_ref(g->t, mask);
+    else
+        mask = graph_scratch(g, OP_WHERE, ROLE_SCORES, PART_MASK, dtype, SHAPE_MASKS);
+#ifndef VRAM_SMALL
+    enum { ALIGNMENT = 8 };
+    bool packed = g->m->c.attention_mask == ATTENTION_MASK_PACKED;
+    if ((packed ? g->m->tokens : g->m->c.seq_len) % ALIGNMENT) {
+        uint32_t plain = mask;
+        mask = graph_scratch(g, OP_PAD, ROLE_SCORES, PART_MASK, dtype, SHAPE_MASKS_ALIGNED);
+        tape_unref(g->t, plain);
+    }
+#endif
+    return mask;
+}
+
 struct value layer_attention_masked(struct graph *g, struct value q, struct value k, struct value v)
 {
-    uint32_t mask = graph_scratch(g, OP_WHERE, ROLE_SCORES, PART_MASK, q.dtype, SHAPE_MASKS);
+    uint32_t mask = attention_numbers(g, q.dtype);
     struct value out = attention_fused(g, q, k, v, false, true);
     if (graph_needs(g, out))
         graph_save(g, out.node, mask);
@@ -172,8 +193,22 @@ static struct value attention_scores(struct graph *g, struct value q, struct val
     return scaled;
 }
 
+#ifndef VRAM_SMALL
+// The mask of transformers' eager_attention_forward is one for all layers, of numbers.
+static struct value attention_added(struct graph *g, struct value att)
+{
+    struct value out = graph_make(g, OP_ADD, ROLE_SCORES, PART_SELF, g->residual, att.shape);
+    graph_follow(g, NODE_ADD, &out, att);
+    return out;
+}
+#endif
+
 static struct value attention_masked(struct graph *g, struct value att)
 {
+#ifndef VRAM_SMALL
+    if (g->masks[0] != TAPE_NONE)
+        return attention_added(g, att);
+#endif
     uint32_t mask = graph_scratch(g, OP_EQ, ROLE_SCORES, PART_MASK, DT_BYTE, SHAPE_MASK);
     struct value out = graph_make(g, OP_MASKED_FILL, ROLE_SCORES, PART_SELF, att.dtype, att.shape);
     graph_follow_saving(g, NODE_MASKED_FILL, &out, att, mask);

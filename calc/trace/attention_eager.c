@@ -12,14 +12,29 @@
 
 void attention_masks_open(struct graph *g)
 {
-    for (unsigned i = 0; i < 2; i++)
+    for (unsigned i = 0; i < (MODEL_IS_WHOLE ? model_mask_kinds(g->m) : 2); i++)
         g->masks[i] = graph_scratch(g, OP_WHERE, ROLE_SCORES, PART_MASK, g->residual, SHAPE_MASKS);
 }
 
-struct value eager_scores(struct graph *g, struct value q, struct value k)
+// matmul's operand in the compute format: of a view by head a copy, and of a projection that is
+// viewed here the gradient's is one, too.
+static struct value eager_operand(struct graph *g, struct value x, uint8_t role,
+                                  enum eager_form form)
 {
-    struct value qc = graph_input_cast(g, q, ROLE_Q, PART_INPUT_CAST),
-                 kc = graph_input_cast(g, k, ROLE_K, PART_INPUT_CAST);
+    struct value cast = graph_input_cast(g, x, role, PART_INPUT_CAST);
+    if (!MODEL_IS_WHOLE || form == EAGER_CONTIGUOUS)
+        return cast;
+    struct value by_head = form == EAGER_BY_HEAD ? cast : layer_view(g, cast, NODE_VIEW);
+    struct value out = layer_copy(g, by_head);
+    graph_drop(g, by_head);
+    return out;
+}
+
+struct value eager_scores(struct graph *g, struct value q, struct value k,
+                          const struct eager_forms *forms)
+{
+    struct value qc = eager_operand(g, q, ROLE_Q, forms->q),
+                 kc = eager_operand(g, k, ROLE_K, forms->k);
     struct value raw = attention_product(g, qc, kc, ROLE_SCORES, SHAPE_SCORES);
     graph_drop(g, qc);
     graph_drop(g, kc);
@@ -33,40 +48,24 @@ struct value eager_scores(struct graph *g, struct value q, struct value k)
     return out;
 }
 
-// matmul of a view by head of (batch, sequence, heads * width): a copy, and the gradient's is one,
-// too. Or of what is contiguous.
-static struct value eager_operand(struct graph *g, struct value x, uint8_t role, bool view)
-{
-    if (!view)
-        return graph_input_cast(g, x, role, PART_INPUT_CAST);
-    struct value by_head = layer_view(g, graph_copy(g, x), NODE_VIEW), out = layer_copy(g, by_head);
-    graph_drop(g, by_head);
-    return out;
-}
-
-static struct value eager_scores_of_views(struct graph *g, struct value q, struct value k)
-{
-    struct value by_head[2] = {eager_operand(g, q, ROLE_Q, true),
-                               eager_operand(g, k, ROLE_K, true)};
-    struct value out = eager_scores(g, by_head[0], by_head[1]);
-    graph_drop(g, by_head[0]);
-    graph_drop(g, by_head[1]);
-    return out;
-}
-
 // softmax(scores, dtype=float32).to(query.dtype) @ v
-static struct value eager_attend(struct graph *g, struct value q, struct value k, struct value v,
-                                 bool views)
+struct value layer_attention_eager(struct graph *g, struct value q, struct value k, struct value v,
+                                   const struct eager_forms *forms)
 {
-    struct value scores = views ? eager_scores_of_views(g, q, k) : eager_scores(g, q, k);
+    struct value scores = eager_scores(g, q, k, forms);
     struct value wide = graph_to(g, scores, DT_F32, PART_UPCAST);
     struct value sure = layer_softmax(g, wide, ROLE_SCORES);
     graph_drop(g, wide);
     struct value shares = graph_to(g, sure, q.dtype, PART_OUTPUT_CAST);
     graph_drop(g, sure);
     graph_drop(g, scores);
+    if (g->m->features & HAS_BRANCH_DROPOUT) {  // of the shares, too
+        struct value whole = shares;
+        shares = layer_dropout(g, whole, ROLE_SCORES);
+        graph_drop(g, whole);
+    }
     struct value low = graph_input_cast(g, shares, ROLE_SCORES, PART_INPUT_CAST),
-                 values = eager_operand(g, v, ROLE_V, views);
+                 values = eager_operand(g, v, ROLE_V, forms->v);
     struct value y = attention_product(g, low, values, ROLE_ATTENTION, SHAPE_Q);
     graph_drop(g, low);
     graph_drop(g, values);
@@ -75,15 +74,4 @@ static struct value eager_attend(struct graph *g, struct value q, struct value k
     graph_drop(g, g->shares);
     g->shares = shares;
     return out;
-}
-
-struct value layer_attention_eager(struct graph *g, struct value q, struct value k, struct value v)
-{
-    return eager_attend(g, q, k, v, false);
-}
-
-struct value layer_attention_eager_views(struct graph *g, struct value q, struct value k,
-                                         struct value v)
-{
-    return eager_attend(g, q, k, v, true);
 }

@@ -36,7 +36,8 @@ static struct value sinks_combined(struct graph *g, struct value scores)
 
 struct value layer_attention_sinks(struct graph *g, struct value q, struct value k, struct value v)
 {
-    struct value scores = eager_scores(g, q, k), combined = sinks_combined(g, scores);
+    struct value scores = eager_scores(g, q, k, &(struct eager_forms){0}),
+                 combined = sinks_combined(g, scores);
     struct value shares = layer_softmax(g, combined, ROLE_SCORES),
                  without = layer_view(g, graph_copy(g, shares), NODE_SLICE);
     without.shape = SHAPE_SCORES;

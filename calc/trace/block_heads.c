@@ -46,7 +46,7 @@ bool heads_have_window(const struct graph *g)
     uint64_t pattern = g->m->c.sliding_window_pattern;
     if (attention_is_traced(g))
         return true;  // masks are tensors while a model is traced
-    if (model_masks_rows(g->m))
+    if (model_masks_rows(g->m) || model_gets_mask(g->m))
         return true;
     return model_masks_windows(g->m) &&
            (pattern == 0 || (graph_layer(g) + !model_opens_whole(g->m)) % pattern != 0);

@@ -108,12 +108,52 @@ static struct value llama_attend(struct graph *g, const struct heads *h)
     return y;
 }
 
+// repeat_kv: nothing for keys of every query head, and of one key views of itself.
+static struct value llama_repeat_eager(struct graph *g, struct value x)
+{
+#ifdef VRAM_SMALL  // its families have groups
+    return llama_repeat(g, x);
+#else
+    if (g->m->c.n_kv_head == g->m->c.n_head)
+        return graph_copy(g, x);
+    if (g->m->c.n_kv_head > 1)
+        return llama_repeat(g, x);
+    struct value spread = layer_view(g, graph_copy(g, x), NODE_REPEAT);
+    spread.shape = llama_all_heads(x);
+    return spread;
+#endif
+}
+
+#ifndef VRAM_SMALL
+static bool llama_is_one_row(const struct vram_config *c)
+{
+    return c->batch_size == 1 || c->attention_mask == ATTENTION_MASK_PACKED;
+}
+
+// Rotated queries are views by head, but where a rotation has joined parts; so are keys and values
+// that are not repeated. Those of one sequence are a batch of products as they are. SRC: pytorch
+// aten/src/ATen/native/LinearAlgebra.cpp, _matmul_impl (expand, reshape); trace llama_eager_one.
+static struct eager_forms llama_forms(const struct graph *g)
+{
+    const struct vram_config *c = &g->m->c;
+    bool repeated = c->n_kv_head > 1 && c->n_kv_head != c->n_head;
+    enum eager_form view = llama_is_one_row(c) ? EAGER_CONTIGUOUS : EAGER_BY_HEAD;
+    enum eager_form turned = heads_turn_in_part(g) ? EAGER_CONTIGUOUS : view;
+    return (struct eager_forms){turned, repeated ? EAGER_CONTIGUOUS : turned,
+                                repeated ? EAGER_CONTIGUOUS : view};
+}
+#endif
+
 // Keys and values of every query head, as attention without a kernel takes them.
 static struct value llama_attend_eager(struct graph *g, const struct heads *h)
 {
-    struct value k = llama_repeat(g, h->k), v = llama_repeat(g, h->v);
+    struct value k = llama_repeat_eager(g, h->k), v = llama_repeat_eager(g, h->v);
+    struct eager_forms forms = {EAGER_CONTIGUOUS, EAGER_CONTIGUOUS, EAGER_CONTIGUOUS};
+#ifndef VRAM_SMALL
+    forms = llama_forms(g);
+#endif
     struct value y = has(g, HAS_SINKS) ? layer_attention_sinks(g, h->q, k, v)
-                                       : layer_attention_eager(g, h->q, k, v);
+                                       : layer_attention_eager(g, h->q, k, v, &forms);
     graph_drop(g, k);
     graph_drop(g, v);
     return y;
@@ -269,7 +309,7 @@ static struct value llama_held_norm(struct graph *g, struct value x)
     return out;
 }
 
-struct value block_llama(struct graph *g, struct value x)
+static struct value llama_layer(struct graph *g, struct value x)
 {
 #ifndef VRAM_SMALL
     if (model_has_streams(g->m))
@@ -294,6 +334,12 @@ struct value block_llama(struct graph *g, struct value x)
     if (has(g, HAS_GLOBAL_HEADS))
         out = layer_view(g, inputs_add(g, out), NODE_SCALE);  // in place, by a buffer
 #endif
+    return out;
+}
+
+struct value block_llama(struct graph *g, struct value x)
+{
+    struct value out = llama_layer(g, x);
     graph_drop(g, g->shares);
     g->shares = graph_none();
     return out;

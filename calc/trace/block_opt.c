@@ -77,7 +77,8 @@ static struct value opt_attention(struct graph *g, struct value x)
     graph_drop(g, raw);
     struct value k = layer_linear(g, x, P_K, SHAPE_KV), v = layer_linear(g, x, P_V, SHAPE_KV);
     cache_keep(g, &k, &v);
-    struct value y = g->m->c.attention == ATTENTION_MATH ? layer_attention_eager_views(g, q, k, v)
+    const struct eager_forms forms = {EAGER_PROJECTION, EAGER_PROJECTION, EAGER_PROJECTION};
+    struct value y = g->m->c.attention == ATTENTION_MATH ? layer_attention_eager(g, q, k, v, &forms)
                                                          : card_attention(g, q, k, v);
     struct value out = layer_linear(g, y, P_O, SHAPE_U);
     graph_drop(g, y);

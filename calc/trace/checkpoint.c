@@ -170,7 +170,9 @@ static void checkpoint_release(struct graph *g, int32_t frame)
     holder->saved_count = 0;
     while (f->taken < f->chosen)
         tape_unref(g->t, f->results[f->taken++]);
-    if (frame == 1 && !(g->m->features & (HAS_COUNTED_POSITIONS | HAS_RETURNED_SHARES)) &&
+    int32_t other =
+        MODEL_IS_WHOLE && model_mask_kinds(g->m) > 1 ? (int32_t)model_layer_kinds(g->m) - 1 : 1;
+    if (frame == other && !(g->m->features & (HAS_COUNTED_POSITIONS | HAS_RETURNED_SHARES)) &&
         g->m->c.checkpointing == CHECKPOINTING_BLOCK) {  // the first layer of its kind of mask
         uint32_t *mask = &g->masks[!model_opens_whole(g->m)];
         tape_unref(g->t, *mask);

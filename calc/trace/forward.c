@@ -97,6 +97,11 @@ static struct value forward_embed_gpt(struct graph *g, uint32_t ids, struct valu
     local[1] = layer_embedding(g, pos.storage, P_WPE, SHAPE_TC);
     local[2] = pos;
     struct value sum = layer_add(g, local[0], local[1], ROLE_EMBED);
+#ifndef VRAM_SMALL
+    bool adds = g->m->c.attention == ATTENTION_MATH && framework_goes(&g->m->c, BY_TRANSFORMERS);
+    if (adds && g->m->c.task == TASK_TRAIN && !compile_is_cut(g->m))
+        attention_masks_open(g);
+#endif
     struct value x = layer_dropout(g, sum, ROLE_EMBED);
     graph_drop(g, sum);
     return x;

@@ -65,6 +65,14 @@ static void graph_reset_parts(struct graph *g)
 }
 #endif
 
+static void graph_angles_go(struct graph *g)
+{
+    g->cos = g->sin = graph_none();
+#ifndef VRAM_SMALL
+    g->global_cos = g->global_sin = graph_none();
+#endif
+}
+
 void graph_reset(struct graph *g, const struct model *m, struct tape *t, struct tape_stack stack)
 {
     size_t layers = tape_stack_layers(&stack);
@@ -91,7 +99,7 @@ void graph_reset(struct graph *g, const struct model *m, struct tape *t, struct 
     g->workspaces = m->c.mode == MODE_PROCESS && !model_has_trait(m, TRAIT_WORKSPACE_PER_CALL);
     g->workspace_done[0] = g->workspace_done[1] = false;
     g->recompute = false;
-    g->cos = g->sin = graph_none();
+    graph_angles_go(g);
     g->shares = graph_none();
 #ifndef VRAM_SMALL
     g->layer_inputs = g->layer_input = g->stream_raw = graph_none();

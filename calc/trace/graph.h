@@ -137,6 +137,7 @@ enum graph_slot {
     SLOT_EVAL_KEPT = SLOT_SCALER + 2,
     SLOT_EVAL_JOINED,
     SLOT_EVAL_BEFORE,
+    SLOT_MASK,      // of a batch
     SLOT_GRADIENT,  // of the global parameters; in a unit: layer * LAYOUT_BLOCK_NUMBERS + number
     SLOT_COUNT = SLOT_GRADIENT + LAYOUT_GLOBAL_NUMBERS
 };
@@ -222,10 +223,11 @@ struct graph {
         compiled_end;       // nodes of a compiled pass, pass_compile.c
     struct value cos, sin;  // of rotary positions, while a forward pass runs
 #ifndef VRAM_SMALL
-    struct value global_cos, global_sin;  // of layers with wider heads
-    struct value positions;               // an argument of their checkpointed blocks
-    struct inductor *inductor;            // a compiled model's graphs, pass_compile_whole.c
-    struct inductor **blocks;             // those of its parts, block_traced.c
+    struct value global_cos,
+        global_sin;             // of layers with wider heads, of Gemma 3's without a window
+    struct value positions;     // an argument of their checkpointed blocks
+    struct inductor *inductor;  // a compiled model's graphs, pass_compile_whole.c
+    struct inductor **blocks;   // those of its parts, block_traced.c
     size_t block_cap;
     bool traced;               // for those: a node's gradient[0] is its result
     struct value given[2][2];  // keys and values for layers without, those of wider heads second

@@ -74,10 +74,31 @@ static struct value rotary_split(struct graph *g, struct value x, shape_id half)
     return out;
 }
 
+#ifndef VRAM_SMALL
+// Gemma 3 turns layers without a window by angles of their own: since 5.0 of the kinds of layers
+// that there are. SRC: transformers models/gemma3/modeling_gemma3.py, Gemma3TextModel.forward
+// (position_embeddings; before 5.0 rotary_emb_local).
+static bool rope_is_double(const struct graph *g)
+{
+    const struct vram_config *c = &g->m->c;
+    return c->family == FAMILY_GEMMA3 && c->sliding_window_pattern > 1 &&
+           (c->transformers < 5000 || c->n_layer >= c->sliding_window_pattern);
+}
+
+static bool rotary_is_second(const struct graph *g)
+{
+    return rope_is_double(g) && (graph_layer(g) + 1) % g->m->c.sliding_window_pattern == 0;
+}
+#endif
+
 struct value layer_rotary(struct graph *g, struct value x, shape_id half)
 {
     if (g->m->features & HAS_SPLIT_ROTARY)
         return rotary_split(g, x, half);
+#ifndef VRAM_SMALL
+    if (rotary_is_second(g))
+        return rotary_turn(g, x, g->global_cos, g->global_sin, half);
+#endif
     return rotary_turn(g, x, g->cos, g->sin, half);
 }
 
@@ -342,8 +363,6 @@ static void rope_global(struct graph *g)
 
 void layer_rope_close_global(struct graph *g)
 {
-    if (!(g->m->features & HAS_GLOBAL_HEADS))
-        return;
     graph_drop(g, g->global_cos);
     graph_drop(g, g->global_sin);
     g->global_cos = g->global_sin = graph_none();
@@ -370,6 +389,13 @@ void layer_rope_open(struct graph *g)
         return;
     }
     if (graph_has(g, TRAIT_INNER_MODEL)) {
+#ifndef VRAM_SMALL
+        if (rope_is_double(g)) {
+            rope_transformers(g);
+            g->global_cos = g->cos;
+            g->global_sin = g->sin;
+        }
+#endif
         rope_transformers(g);
 #ifndef VRAM_SMALL
         if (g->m->features & HAS_GLOBAL_HEADS)

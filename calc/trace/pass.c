@@ -108,6 +108,32 @@ static uint32_t pass_batch(struct graph *g, enum graph_slot slot, uint16_t name)
                          HOME_PERSIST, (uint16_t)slot);
 }
 
+#ifndef VRAM_SMALL
+// A collator's mask of numbers, an argument of the model. SRC: LLaMA-Factory data/collator.py,
+// SFTDataCollatorWith4DAttentionMask (compute_dtype); traces llama_given*.
+static uint32_t pass_mask(struct graph *g)
+{
+    if (!model_gets_mask(g->m))
+        return TAPE_NONE;
+    uint8_t dtype = precision_of(&g->m->c)->compute;
+    uint32_t mask = tape_existing(g->t, NAME(SCORES, MASK), VRAM_CAT_INPUT, dtype, SHAPE_MASKS,
+                                  HOME_PERSIST, SLOT_MASK);
+    tape_ref(g->t, mask);
+    g->masks[0] = mask;
+    return mask;
+}
+
+static void pass_next_mask(struct graph *g, uint32_t mask)
+{
+    if (mask == TAPE_NONE)
+        return;
+    uint32_t next = graph_scratch(g, OP_X, ROLE_SCORES, PART_MASK, precision_of(&g->m->c)->compute,
+                                  SHAPE_MASKS);
+    tape_unref(g->t, mask);
+    tape_move(g->t, next, TAPE_GLOBAL, SLOT_MASK);
+}
+#endif
+
 static uint32_t pass_fetch(struct graph *g, enum op op, uint8_t role)
 {
     return graph_scratch(g, op, role, PART_SELF, DT_I64, pass_shape(g, op == OP_Y));
@@ -251,6 +277,9 @@ static void pass_train(struct graph *g, const struct pass *p, graph_saved_fn *sa
 {
     uint32_t ids = pass_batch(g, SLOT_X, NAME(BATCH, SELF));
     uint32_t targets = pass_batch(g, SLOT_Y, NAME(TARGETS, SELF));
+#ifndef VRAM_SMALL
+    uint32_t mask = pass_mask(g);
+#endif
     struct value logits = graph_none();
     bool keeps = g->m->c.keep_logits == KEEP_LOGITS_BACKWARD;
     cache_open(g);
@@ -279,6 +308,9 @@ static void pass_train(struct graph *g, const struct pass *p, graph_saved_fn *sa
     graph_let_go(g);
     if (!early)
         pass_next_batch(g, ids, targets, next);
+#ifndef VRAM_SMALL
+    pass_next_mask(g, mask);
+#endif
     tape_move(g->t, next[0], TAPE_GLOBAL, SLOT_X);
     tape_move(g->t, next[1], TAPE_GLOBAL, SLOT_Y);
 }

@@ -32,6 +32,10 @@ WIDTHS = {
     "mistral": dict(model_type="mistral", vocab_size=32000, hidden_size=4096, intermediate_size=14336,
                     num_attention_heads=32, num_key_value_heads=8, max_position_embeddings=32768,
                     sliding_window=4096, tie_word_embeddings=False),
+    # google/gemma-2b
+    "gemma": dict(model_type="gemma", vocab_size=256000, hidden_size=2048, intermediate_size=16384,
+                  num_attention_heads=8, num_key_value_heads=1, head_dim=256, max_position_embeddings=8192,
+                  tie_word_embeddings=True),
     # google/gemma-2-2b
     "gemma2": dict(model_type="gemma2", vocab_size=256000, hidden_size=2304, intermediate_size=9216,
                    num_attention_heads=8, num_key_value_heads=4, head_dim=256, max_position_embeddings=8192,

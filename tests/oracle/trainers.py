@@ -237,6 +237,13 @@ def unlike(rows, ids):
     return {"position_ids": torch.arange(ids.shape[1], device="cuda").expand(ids.shape)} if rows == "packed" else {}
 
 
+def prepared(features):
+    """LLaMA-Factory's collator for neat_packing: a mask of numbers for each row, in bfloat16."""
+    batch = {k: torch.stack([f[k] for f in features]) for k in ("input_ids", "labels")}
+    rows, length = batch["input_ids"].shape
+    return batch | {"attention_mask": torch.zeros(rows, 1, length, length, dtype=torch.bfloat16)}
+
+
 def plain(family, layers, batch, seq, autocast="", optimizer="default", clip=0, steps=2, micro=1, compile=False, inside=False,
           stash=False, ema=False, rows="", **more):
     """A loop as in the tutorials: forward with labels, backward, clipping, step, gradients to None. Rows: padded, or
@@ -298,9 +305,9 @@ def many(world, fsdp, regional):
 
 
 def hf(family, layers, batch, seq, steps=2, arguments="", evals=0, eval_batch=0, metrics=False, world=0, fsdp=0,
-       regional=False, **more):
+       regional=False, rows="", **more):
     """transformers.Trainer, as it is; with evals an evaluation of so many batches behind the last step, of which metrics
-    keep the logits; on one rank of world."""
+    keep the logits; on one rank of world. Rows: given, with the mask that a collator makes."""
     from transformers import Trainer, TrainingArguments
     shared = many(world, fsdp, regional) if world else {}
     words = dict(w.split(":") for w in arguments.split(",") if w)
@@ -313,7 +320,8 @@ def hf(family, layers, batch, seq, steps=2, arguments="", evals=0, eval_batch=0,
     Steps(model)
     if words.get("torch_compile"):
         collect()
-    Trainer(model, args, train_dataset=Rows(family, seq), eval_dataset=Rows(family, seq, evals * eval_batch),
+    Trainer(model, args, train_dataset=Rows(family, seq), data_collator=prepared if rows == "given" else None,
+            eval_dataset=Rows(family, seq, evals * eval_batch),
             compute_metrics=(lambda results: {}) if metrics else None).train()
 
 

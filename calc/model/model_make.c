@@ -319,6 +319,11 @@ static int model_check_compile(const struct vram_config *c, struct message *e)
     bool compiled = c->compile && !blocks, parts = compiled && model_compiles_parts(c);
     bool whole = compiled && (parts || model_compiles_whole(c));
     const struct model_limit limits[] = {
+#ifndef VRAM_SMALL
+        {compiled && c->kernels == KERNELS_LIGER && framework_goes(c, BY_TRANSFORMERS),
+         MESSAGE_compile_liger,
+         {"compile", "kernels"}},
+#endif
         {compiled && !whole && c->family != FAMILY_GPT2,
          MESSAGE_compile_family,
          {"compile", "family"}},

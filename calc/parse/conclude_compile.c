@@ -7,9 +7,13 @@
 #include "calc/model/model.h"
 #include "calc/model/resolve.h"
 
+// Liger's kernels are functions of autograd within torch.cuda.device, at which Dynamo ends with an
+// InternalTorchDynamoError. SRC: Liger 0.8.5 ops/utils.py, device_context, with PyTorch 2.15.
 static void compile_note(struct parse *p)
 {
-    message_list_add(&p->v->notes, MESSAGE_compiled_as_eager, NO_FIELD, NO_ARGS);
+    bool liger = p->v->config.kernels == KERNELS_LIGER;
+    message_list_add(&p->v->notes, liger ? MESSAGE_compiled_liger : MESSAGE_compiled_as_eager,
+                     NO_FIELD, NO_ARGS);
 }
 
 enum { COMPILES_LOSS = 2, COMPILES_MODEL };

@@ -10,7 +10,6 @@
 #include "calc/model/precision.h"
 #include "calc/model/shape.h"
 #include "calc/model/scheme.h"
-#include "calc/model/unsloth.h"
 
 int model_check_limits(const struct model_limit *limits, size_t count, struct message *e)
 {
@@ -136,19 +135,10 @@ bool model_runs_unsloth(const struct vram_config *c)
            precision_of(c)->frozen == DT_LOW && c->mode != MODE_REFERENCE;
 }
 
-static int model_check_unsloth(const struct vram_config *c, struct message *e)
-{
-    const struct model_limit limits[] = {
-        {unsloth_patches(c) && !model_runs_unsloth(c), MESSAGE_unsloth_here, {"kernels"}},
-    };
-    return model_check_limits(limits, sizeof limits / sizeof *limits, e);
-}
-
 int model_check_whole(const struct vram_config *c, struct message *e)
 {
     int rc = model_check_divided_experts(c, e);
     rc = rc == VRAM_OK ? model_check_loss(c, e) : rc;
-    rc = rc == VRAM_OK ? model_check_unsloth(c, e) : rc;
     return rc == VRAM_OK ? model_check_ema(c, e) : rc;
 }
 #endif

@@ -14,6 +14,7 @@
 #include "calc/model/preference.h"
 #include "calc/model/quantization.h"
 #include "calc/model/resolve.h"
+#include "calc/model/unsloth.h"
 #include "calc/model/scheme.h"
 
 // The smallest change of n_head that divides n_embd, for the message.
@@ -215,6 +216,9 @@ static int model_check_adapters(struct vram_config *c, struct message *e)
     bool adapted = c->lora_rank > 0;
     const struct model_limit limits[] = {
         {c->lora_kernels && !model_fuses_adapters(c), MESSAGE_lora_kernels_here, {"lora_kernels"}},
+#ifndef VRAM_SMALL
+        {unsloth_patches(c) && !model_runs_unsloth(c), MESSAGE_unsloth_here, {"kernels"}},
+#endif
         {c->adapter == ADAPTER_DORA && !adapted, MESSAGE_dora_needs_rank, {"adapter", "lora_rank"}},
         {c->quantization && !adapted && trains,
          MESSAGE_quantized_needs_lora,

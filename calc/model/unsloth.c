@@ -44,6 +44,9 @@ void unsloth_resolve(struct vram_config *c)
     if (c->cross_entropy == CROSS_ENTROPY_AUTO)
         c->cross_entropy = unsloth_loss(c);
     c->use_reentrant = 1;
+    if (c->family == FAMILY_PHI3)
+        c->family =
+            FAMILY_LLAMA;  // its loader has no other class for it, its files are in that form
     if (unsloth_version(c) >= SMART_FROM &&
         size_mul3(c->batch_size, config_longest(c), c->n_embd) <= OFFLOADED_FROM)
         c->offload_activations = OFFLOAD_NONE;

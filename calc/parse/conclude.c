@@ -234,14 +234,15 @@ static void conclude_rows(struct parse *p)
         c->seq_len = packed && f->micro ? f->length * f->micro : f->length;
 }
 
-// Texts that must not see each other in a row that is one for the kernel.
+// Texts that must not see each other in a row that is one for the kernel; Unsloth's attention has
+// their ends, as a mask of blocks. SRC: unsloth utils/packing.py, utils/attention_dispatch.py.
 static void conclude_masks(struct parse *p)
 {
     const struct facts *f = &p->v->facts;
     struct vram_config *c = &p->v->config, resolved = *c;
     bool flat = f->flat == SAID_YES && f->wrapped != SAID_YES;
     bool own = f->neat == SAID_YES || f->packed > SAID_YES;  // for each row
-    if (p->v->places[FIELD_attention_mask].line || !(flat || own) ||
+    if (p->v->places[FIELD_attention_mask].line || !(flat || own) || unsloth_patches(c) ||
         c->attention != ATTENTION_FLASH)
         return;
     resolve_auto(&resolved);

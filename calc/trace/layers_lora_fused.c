@@ -56,10 +56,12 @@ static uint8_t fused_number(uint16_t weight)
     return weight == P_Q ? LORA_KERNELS_QKV : weight == P_O ? LORA_KERNELS_O : LORA_KERNELS_MLP;
 }
 
+// Unsloth's are of layers without a bias. SRC: unsloth models/llama.py, patch_peft_model.
 bool lora_fused_has(const struct graph *g, uint16_t weight)
 {
     const struct fused *f = &fused_parts[fused_number(weight)];
-    bool unsloth = unsloth_patches(&g->m->c) && !g->m->c.lora_dropout;
+    bool biased = weight == P_Q && (g->m->features & HAS_QKV_BIAS);
+    bool unsloth = unsloth_patches(&g->m->c) && !g->m->c.lora_dropout && !biased;
     bool all = unsloth || g->m->c.lora_kernels >> fused_number(weight) & 1;
     for (unsigned k = 0; k < f->count; k++)
         all = all && lora_is_adapted(g, false, f->weight[k]);

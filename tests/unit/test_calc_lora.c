@@ -168,6 +168,52 @@ static void test_fused_adapters(void **state)
     vram_free(v);
 }
 
+// Peaks of Unsloth's versions: whole logits of two bytes, none, those of one part of two in
+// float32.
+static void test_unsloths_layers(void **state)
+{
+    (void)state;
+    const uint64_t logits = UINT64_C(4096) * 128256;
+    vram *v = fixture_open("preset=llama-3.2-1b framework=transformers dtype=bfloat16_loaded "
+                           "batch_size=2 seq_len=2048 lora_rank=8 quantization=nf4_double "
+                           "checkpointing=block offload_activations=inputs");
+    uint64_t plain = fixture_run(v)->peak_live.bytes;
+    fixture_set(v, "kernels=unsloth framework_version=2025.6");
+    assert_text(v, "framework_version", "2025.6");
+    uint64_t cut = fixture_run(v)->peak_live.bytes;
+    fixture_set(v, "framework_version=2024.8");
+    uint64_t whole = fixture_run(v)->peak_live.bytes;
+    fixture_set(v, "framework_version=2025.12");
+    uint64_t parts = fixture_run(v)->peak_live.bytes;
+    assert_true(cut < parts && parts < whole && whole < plain);
+    assert_true(whole - cut > 5 * logits && whole - cut < 6 * logits);
+    assert_true(parts - cut > 3 * logits && parts - cut < 4 * logits);
+    fixture_set(v, "framework_version=2026.10");
+    assert_true(fixture_run(v)->peak_live.bytes < cut + logits);
+    vram_free(v);
+}
+
+// They are of adapters, of some families, and eager.
+static void test_unsloths_limits(void **state)
+{
+    (void)state;
+    static const char *const other[] = {"lora_rank=0 quantization=none",
+                                        "adapter=dora quantization=none",
+                                        "family=gemma",
+                                        "compile=2.5",
+                                        "checkpointing=selective",
+                                        "parallel=fsdp2 n_gpu=2",
+                                        "quantization=nf4"};
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
+        vram *v = fixture_open("preset=llama-3.2-1b framework=transformers dtype=bfloat16_loaded "
+                               "lora_rank=8 quantization=nf4_double kernels=unsloth");
+        fixture_run(v);
+        fixture_set(v, other[i]);
+        assert_int_equal(vram_run(v), VRAM_EUNSUPPORTED);
+        vram_free(v);
+    }
+}
+
 // A tied head that is trained gets a weight of its own; an untied one is there twice.
 static void test_whole_layers_beside_adapters(void **state)
 {
@@ -387,6 +433,8 @@ int main(void)
         cmocka_unit_test(test_frozen_weights_are_sharded),
         cmocka_unit_test(test_targets_are_sets),
         cmocka_unit_test(test_fused_adapters),
+        cmocka_unit_test(test_unsloths_layers),
+        cmocka_unit_test(test_unsloths_limits),
         cmocka_unit_test(test_whole_layers_beside_adapters),
         cmocka_unit_test(test_dora_and_ia3),
         cmocka_unit_test(test_frozen_sinks),

@@ -44,6 +44,10 @@ CONFIG_TABLE(modules_to_save)
 CONFIG_TABLE(lora_kernels)
 CONFIG_TABLE(parallel)
 CONFIG_TABLE(reshard_after_forward)
+#ifndef VRAM_SMALL
+CONFIG_TABLE(auto_wrap_policy)
+CONFIG_TABLE(backward_prefetch)
+#endif
 CONFIG_TABLE(fsdp_rank)
 CONFIG_TABLE(offload_activations)
 CONFIG_TABLE(float8)

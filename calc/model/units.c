@@ -11,6 +11,16 @@
 #include "calc/model/partition.h"
 #include "calc/model/quantization.h"
 
+bool units_are_one(const struct model *m)
+{
+#ifndef VRAM_SMALL
+    return m->c.parallel == PARALLEL_FSDP1 && m->c.auto_wrap_policy == WRAP_NO && !m->c.lora_rank;
+#else
+    (void)m;
+    return false;
+#endif
+}
+
 bool units_apart(const struct model *m)
 {
     return m->c.parallel == PARALLEL_FSDP1 && m->c.lora_rank &&
@@ -82,6 +92,18 @@ static uint64_t units_sent(const struct model *m, const struct layout *l,
 }
 
 #ifndef VRAM_SMALL
+// What all layers have, each what it has.
+static uint64_t units_of_layers(const struct model *m, const struct layout *l,
+                                const uint64_t elements[SHAPE_COUNT])
+{
+    uint64_t sum = 0;
+    for (uint64_t layer = 0; layer < m->c.n_layer; layer++)
+        for (unsigned i = 0; i < l->block_count; i++)
+            if (layout_here(&l->block[i], m, layer))
+                sum = size_add(sum, units_elements(m, &l->block[i], true, elements));
+    return sum;
+}
+
 // ZeRO-3 keeps a layer's gathered weights where fewer than stage3_max_reuse_distance (1e9) numbers
 // are gathered before they are used again: about half as many on either side of the turn from
 // forward to backward. SRC: DeepSpeed runtime/zero/partitioned_param_coordinator.py,
@@ -120,6 +142,8 @@ int units_sums(const struct model *m, const struct layout *l, uint64_t elements[
         units_sum(m, l->after, l->after_count, false, LAYERS_DENSE, elements);
     elements[SHAPE_ROOT] = size_add(elements[SHAPE_ROOT_FIRST], elements[SHAPE_ROOT_LAST]);
 #ifndef VRAM_SMALL
+    if (units_are_one(m))
+        elements[SHAPE_ROOT] = size_add(elements[SHAPE_ROOT], units_of_layers(m, l, elements));
     units_partition(m, l, elements);
 #endif
     bool fits = elements[SHAPE_LAYER] <= SIZE_LIMIT / 8 && elements[SHAPE_ROOT] <= SIZE_LIMIT / 8;

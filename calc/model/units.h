@@ -10,6 +10,11 @@
 // products; two bytes of a quantized weight's codes count as one. Errors: VRAM_EOVERFLOW.
 int units_sums(const struct model *m, const struct layout *l, uint64_t elements[SHAPE_COUNT]);
 
+// Whether FSDP1 has all weights in one unit: no layer is gathered by itself. transformers' Trainer
+// wraps adapters by PEFT's policy whatever is asked for. SRC: transformers trainer.py,
+// _fsdp_qlora_plugin_updates; peft utils/other.py, fsdp_auto_wrap_policy.
+bool units_are_one(const struct model *m);
+
 // Whether FSDP1 wraps adapters as units of their own, beside the frozen weights of a layer.
 bool units_apart(const struct model *m);
 

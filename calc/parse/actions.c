@@ -485,6 +485,7 @@ int action_run(struct parse *p, const char *name, const char *map, const struct 
                    {"other_model", on_other_model},
                    {"bits", action_bits},
                    {"launched", action_launched},
+                   {"sharding", action_sharding},
                    {"deepspeed", on_deepspeed},
                    {"both_lengths", on_both_lengths},
                    {"cut", on_cut}};

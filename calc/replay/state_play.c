@@ -5,6 +5,7 @@
 #include "calc/base/size.h"
 #include "calc/model/framework.h"
 #include "calc/model/precision.h"
+#include "calc/model/units.h"
 #include "calc/replay/buckets.h"
 #include "calc/replay/step_zero.h"
 #include "calc/replay/wrap.h"
@@ -103,11 +104,12 @@ static int step_early(struct player *p, const struct state *s)
     return rc == VRAM_OK && s->copy_bytes ? player_forever(p, &copies, s->copy_bytes, -1) : rc;
 }
 
-// FSDP1 wraps the layers, then the rest.
+// FSDP1 wraps the layers, then the rest; or all at once.
 static int step_wrap(struct player *p, const struct state *s)
 {
     int rc = VRAM_OK;
-    for (int32_t layer = 0; layer < (int32_t)s->m->c.n_layer && rc == VRAM_OK; layer++)
+    int32_t layers = units_are_one(s->m) ? 0 : (int32_t)s->m->c.n_layer;
+    for (int32_t layer = 0; layer < layers && rc == VRAM_OK; layer++)
         rc = wrap_unit(p, s, layer);
     if (rc == VRAM_OK)
         rc = wrap_unit(p, s, -1);

@@ -140,6 +140,11 @@ static int wrap_each(struct wrap *w, wrap_fn *fn)
     if (w->layer >= 0)
         return wrap_each_of(w, s->block, s->layout.block_count, fn);
     int rc = wrap_each_of(w, s->before, s->layout.before_count, fn);
+    for (uint64_t i = units_are_one(s->m) ? s->m->c.n_layer : 0; i > 0 && rc == VRAM_OK; i--) {
+        w->layer = (int32_t)(s->m->c.n_layer - i);
+        rc = wrap_each_of(w, s->block, s->layout.block_count, fn);
+    }
+    w->layer = -1;
     return rc == VRAM_OK ? wrap_each_of(w, s->after, s->layout.after_count, fn) : rc;
 }
 
@@ -247,7 +252,8 @@ int wrap_widen(struct player *p, const struct state *s)
     if (precision->weight == precision->frozen)
         return VRAM_OK;
     int rc = wrap_widen_unit(p, s, -1);
-    for (int32_t layer = 0; layer < (int32_t)s->m->c.n_layer && rc == VRAM_OK; layer++)
+    int32_t layers = units_are_one(s->m) ? 0 : (int32_t)s->m->c.n_layer;
+    for (int32_t layer = 0; layer < layers && rc == VRAM_OK; layer++)
         rc = wrap_widen_unit(p, s, layer);
     return rc;
 }

@@ -3,6 +3,7 @@
 
 #include "calc/trace/forward.h"
 
+#include "calc/model/units.h"
 #include "calc/model/unsloth.h"
 #include "calc/trace/attention.h"
 #include "calc/trace/attention_eager.h"
@@ -61,7 +62,7 @@ static struct value forward_layer(struct graph *g, struct value x)
 {
     bool checkpoints = forward_checkpoints(g);
     block_fn *body = forward_body(g, checkpoints);
-    if (!g->gathered || (checkpoints && g->around))
+    if (!g->gathered || (checkpoints && g->around) || units_are_one(g->m))
         return body(g, x);
     return parallel_layer(g, x, body);
 }

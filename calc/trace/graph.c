@@ -5,6 +5,7 @@
 #include "calc/model/precision.h"
 #include "calc/model/quantization.h"
 #include "calc/model/scheme.h"
+#include "calc/model/units.h"
 
 void graph_init(struct graph *g, const struct vram_mem *mem)
 {
@@ -123,8 +124,9 @@ void graph_reset(struct graph *g, const struct model *m, struct tape *t, struct 
     if (m->c.parallel == PARALLEL_FSDP && model_has_trait(m, TRAIT_FULLY_SHARD_SYNCS))
         g->keeps_whole = false;
 #endif
-    g->around = g->gathered && m->c.parallel > PARALLEL_ZERO3 && m->c.use_reentrant &&
-                m->c.checkpointing && model_has_trait(m, TRAIT_CHECKPOINT_AROUND);
+    g->around = g->gathered && !units_are_one(m) && m->c.parallel > PARALLEL_ZERO3 &&
+                m->c.use_reentrant && m->c.checkpointing &&
+                model_has_trait(m, TRAIT_CHECKPOINT_AROUND);
     graph_reset_ahead(g);
     mem_zero(g->stash, sizeof g->stash);
     tape_reset(t, stack);

@@ -134,66 +134,6 @@ static void parallel_reduce_held(struct graph *g, unsigned count)
 
 // ---- backward ----------------------------------------------------------------------------------
 
-// With adapters as units of their own (PEFT's and torchtune's policies) the block before is
-// gathered when the first of them is reached, at the block's end. A checkpointed block that FSDP is
-// in has registered nothing in its first run. SRC: pytorch torch/distributed/fsdp/_runtime_utils.py
-// (_register_pre_backward_hooks, _get_handle_to_prefetch); peft utils/other.py,
-// fsdp_auto_wrap_policy; traces llama_fsdp1_*.
-enum parallel_prefetch { PREFETCH_NOTHING, PREFETCH_FIRST, PREFETCH_LAST };
-
-static enum parallel_prefetch parallel_prefetch(const struct graph *g)
-{
-    if (!gather_is_fsdp(g) || g->around)
-        return PREFETCH_NOTHING;
-    return units_apart(g->m) ? PREFETCH_LAST : PREFETCH_FIRST;
-}
-
-// Gathers the weights of `layer` ahead of time. They belong to its unit, so that all units are
-// alike.
-void parallel_gather_ahead(struct graph *g, uint32_t layer)
-{
-    if (!graph_ok(g) || g->shards[layer].weights != TAPE_NONE)
-        return;
-    const struct tape_stack *s = &g->t->stack;
-    tape_ahead(g->t, tape_stack_unit(s, layer), tape_stack_sub(s, layer));
-    g->behind = gather_weights(g, parallel_layer_shape(g, layer));
-    tape_ahead_end(g->t);
-}
-
-static void parallel_gather_next(struct graph *g)
-{
-    uint32_t layer = graph_layer(g);
-    if (layer > 0)
-        parallel_gather_ahead(g, layer - 1);
-    else if (parallel_apart(g) && graph_ok(g)) {
-        tape_ahead(g->t, TAPE_GLOBAL, 0);
-        g->behind = gather_weights(g, SHAPE_ROOT_FIRST);
-        tape_ahead_end(g->t);
-    }
-}
-
-#ifndef VRAM_SMALL
-void parallel_gather_before(struct graph *g)
-{
-    if (parallel_prefetch(g) == PREFETCH_FIRST)
-        parallel_gather_next(g);
-}
-#endif
-
-void parallel_begin_backward(struct graph *g)
-{
-    // accelerate's head gathers the last layer when the gradient of its logits has come to it
-    uint64_t loss = g->m->c.cross_entropy;
-    bool whole = loss <= CROSS_ENTROPY_UPCAST || loss == CROSS_ENTROPY_INPLACE;
-    bool later = parallel_has_tail(g) && whole;
-    if (!g->gathered || !graph_has(g, TRAIT_INNER_MODEL) || later || !graph_ok(g))
-        return;
-    if (g->root == TAPE_NONE)
-        g->root = gather_copy_out(g, gather_weights(g, SHAPE_ROOT), SHAPE_ROOT);
-    if (parallel_prefetch(g) != PREFETCH_NOTHING)
-        parallel_gather_ahead(g, graph_layers(g) - 1);
-}
-
 static void parallel_pass(struct graph *g, const struct node *n, uint32_t results[])
 {
     tape_ref(g->t, n->gradient[0]);
@@ -263,6 +203,18 @@ static void parallel_drop_whole(struct graph *g, uint8_t dtype, shape_id shape)
                                        HOME_PERSIST, parallel_whole_slot(g, shape)));
 }
 
+// What waits in a unit, where that is the root and has all layers in them, too.
+static void parallel_of_unit(struct graph *g, unsigned count, void (*fn)(struct graph *, unsigned))
+{
+    for (uint32_t layer = units_are_one(g->m) ? graph_layers(g) : 0; layer-- > 0;) {
+        graph_enter(g, layer);
+        fn(g, LAYOUT_BLOCK_NUMBERS);
+    }
+    if (units_are_one(g->m))
+        graph_leave(g);
+    fn(g, count);
+}
+
 // FSDP1: the gradients become one tensor, zeros for what is frozen, which is cast; both are gone
 // when this GPU's part is there. SRC: pytorch torch/distributed/fsdp/_runtime_utils.py,
 // _post_backward_hook; torch/csrc/autograd/FunctionsManual.cpp, split_with_sizes_backward; traces
@@ -273,16 +225,18 @@ static void parallel_reduce_flat(struct graph *g, uint32_t *weights, unsigned co
         g->m->c.lora_rank ? parallel_buffer(g, OP_ZEROS, g->compute, shape) : TAPE_NONE;
     uint32_t flat = parallel_buffer(g, OP_CAT, g->compute, shape), wide = TAPE_NONE;
     tape_unref(g->t, zeros);
-    parallel_drop_held(g, count);
+    parallel_of_unit(g, count, parallel_drop_held);
     tape_unref(g->t, *weights);
     *weights = TAPE_NONE;
+    if (g->t->unit >= 0 && parallel_prefetch(g) == PREFETCH_BEHIND)
+        parallel_gather_next(g);
     if (parallel_keep_whole(g, flat, shape)) {
-        parallel_forget_held(g, count);
+        parallel_of_unit(g, count, parallel_forget_held);
         return;
     }
     if (gather_sum_format(g) != g->compute)
         wide = gather_on(g, parallel_buffer(g, OP_TO_COPY, DT_F32, shape), STREAM_REDUCE);
-    parallel_make_parts(g, count);
+    parallel_of_unit(g, count, parallel_make_parts);
     tape_unref(g->t, wide);
     tape_unref(g->t, flat);
     parallel_drop_whole(g, g->compute, shape);
@@ -375,10 +329,54 @@ static bool parallel_head_stays(const struct graph *g)
 }
 #endif
 
+#ifndef VRAM_SMALL
+// A unit's gradients become one when autograd comes to the node that its weights were split at. A
+// forward pass that gathers ahead has made it before the nodes of the layer before, which run first
+// then: autograd takes the latest of those that can run. What is checkpointed by a function is a
+// pass of its own. SRC: pytorch torch/csrc/autograd/engine.cpp (CompareNodeTaskTime),
+// torch/distributed/fsdp/_flat_param.py (_use_unsharded_views); traces llama_fsdp1_ahead*.
+static bool parallel_ends_late(const struct graph *g)
+{
+    return parallel_gathers_forward(g) && !g->m->c.lora_rank &&
+           !(g->m->c.checkpointing && g->m->c.use_reentrant);
+}
+
+// The layer behind this one, if it waits.
+static void parallel_end_behind(struct graph *g)
+{
+    uint32_t layer = graph_layer(g) + 1;
+    if (layer == graph_layers(g) || !graph_ok(g))
+        return;
+    const struct tape_stack *s = &g->t->stack;
+    tape_ahead(g->t, tape_stack_unit(s, layer), tape_stack_sub(s, layer));
+    parallel_end(g, &parallel_unit(g)->weights, LAYOUT_BLOCK_NUMBERS,
+                 parallel_layer_shape(g, layer));
+    tape_ahead_end(g->t);
+}
+
+// Before the root's.
+static void parallel_end_first(struct graph *g)
+{
+    if (!parallel_ends_late(g) || !g->t->backward)
+        return;
+    graph_enter(g, 0);
+    parallel_end(g, &parallel_unit(g)->weights, LAYOUT_BLOCK_NUMBERS, parallel_layer_shape(g, 0));
+    graph_leave(g);
+}
+#endif
+
 static void parallel_reshard(struct graph *g)
 {
     if (parallel_prefetch(g) == PREFETCH_LAST)
         parallel_gather_next(g);
+#ifndef VRAM_SMALL
+    if (parallel_ends_late(g)) {
+        parallel_unit(g)->weights = g->open;
+        g->open = TAPE_NONE;
+        parallel_end_behind(g);
+        return;
+    }
+#endif
     parallel_end(g, &g->open, LAYOUT_BLOCK_NUMBERS, parallel_layer_shape(g, graph_layer(g)));
 }
 
@@ -477,6 +475,9 @@ void parallel_close(struct graph *g)
         parallel_reshard(g);
         graph_leave(g);
     }
+#ifndef VRAM_SMALL
+    parallel_end_first(g);
+#endif
     parallel_end(g, &g->root, LAYOUT_GLOBAL_NUMBERS,
                  parallel_apart(g) ? SHAPE_ROOT_FIRST : SHAPE_ROOT);
 #ifndef VRAM_SMALL

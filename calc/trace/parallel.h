@@ -72,10 +72,19 @@ shape_id parallel_layer_shape(const struct graph *g, uint32_t layer);
 #endif
 
 uint32_t parallel_take_forward(struct graph *g, shape_id shape);
+// When a backward pass gathers the unit that comes next: before or behind a unit's own backward, at
+// the end of which its gradients are divided; after them, its weights gone.
+enum parallel_prefetch { PREFETCH_NOTHING, PREFETCH_FIRST, PREFETCH_LAST, PREFETCH_BEHIND };
+enum parallel_prefetch parallel_prefetch(const struct graph *g);
 void parallel_gather_ahead(struct graph *g, uint32_t layer);
+void parallel_gather_next(struct graph *g);
 void parallel_gather_end(struct graph *g, const struct node *n);
 #ifndef VRAM_SMALL
 void parallel_gather_before(struct graph *g);  // what ran before the layer, where it is asked for
+// Whether a forward pass gathers a layer while the unit before it runs, and that of `layer`.
+bool parallel_gathers_forward(const struct graph *g);
+void parallel_gather_forward(struct graph *g, uint32_t layer);
+
 // A unit that is some of a layer's weights has run backward.
 void parallel_reduce_some(struct graph *g, uint32_t *weights, const uint16_t *numbers,
                           unsigned count, shape_id shape);

@@ -9,7 +9,8 @@
 uint32_t parallel_take_forward(struct graph *g, shape_id shape)
 {
 #ifndef VRAM_SMALL
-    uint32_t gathered = experts_taken(&g->next);
+    bool early = !gather_copies(g) && g->ahead != TAPE_NONE;
+    uint32_t gathered = experts_taken(early ? &g->ahead : &g->next);
     if (gathered == TAPE_NONE)
         gathered = gather_weights(g, shape);
 #else
@@ -48,6 +49,7 @@ void parallel_open(struct graph *g)
                                            VRAM_CAT_CAST, g->compute, SHAPE_RESIDENT),
                                 STREAM_GATHER);
     experts_prefetch_first(g);
+    parallel_gather_forward(g, 0);
 #endif
 }
 
@@ -85,6 +87,7 @@ static struct value parallel_enter(struct graph *g, struct value x)
 #ifndef VRAM_SMALL
     parallel_angles_keep(g, view);
     experts_prefetch(g);
+    parallel_gather_forward(g, graph_layer(g) + 1);
 #endif
     return view;
 }

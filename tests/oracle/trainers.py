@@ -367,9 +367,27 @@ def blocks_of(model):
     raise ValueError("no layers")
 
 
+def wrapping(layer, wrap, lora):
+    """What is a unit of FSDP1 by itself: layers, or with wrap=NO_WRAP nothing, or by a number of parameters as accelerate does."""
+    import functools
+    from torch.distributed.fsdp.wrap import (_or_policy, lambda_auto_wrap_policy, size_based_auto_wrap_policy,
+                                             transformer_auto_wrap_policy)
+    if wrap == "NO_WRAP":
+        return None
+    if wrap != "layers":
+        return functools.partial(size_based_auto_wrap_policy, min_num_params=wrap)
+    policy = functools.partial(transformer_auto_wrap_policy, transformer_layer_cls={layer})
+    if not lora:
+        return policy
+    # SRC: peft/utils/other.py fsdp_auto_wrap_policy: layers, and leaves with trainable weights
+    leaves = functools.partial(lambda_auto_wrap_policy, lambda_fn=lambda m: not list(m.named_children()) and
+                               getattr(m, "weight", None) is not None and m.weight.requires_grad)
+    return functools.partial(_or_policy, policies=[leaves, policy])
+
+
 def distributed(family, layers, batch, seq, how="fsdp2", world=8, dtype="fp32", autocast="", optimizer="default",
-                clip=0, steps=2, reshard="default", bucket_view=False, prefetch="default", param="bf16",
-                reduce="fp32", offload=False, evals=0, eval_batch=0, **more):
+                clip=0, steps=2, reshard="default", bucket_view=False, prefetch="BACKWARD_PRE", ahead=False, wrap="layers",
+                strategy="FULL_SHARD", param="bf16", reduce="fp32", offload=False, evals=0, eval_batch=0, **more):
     """One rank of many: DDP, FSDP1 (as accelerate wraps: units are layers, the root holds the rest) or FSDP2; with evals as many
     batches of an evaluation behind the last step."""
     import lonely
@@ -379,19 +397,18 @@ def distributed(family, layers, batch, seq, how="fsdp2", world=8, dtype="fp32", 
     if how == "ddp":
         run = torch.nn.parallel.DistributedDataParallel(model, gradient_as_bucket_view=bucket_view)
     elif how == "fsdp1":
-        import functools
-        from torch.distributed.fsdp import CPUOffload, FullyShardedDataParallel, MixedPrecision
-        from torch.distributed.fsdp.wrap import _or_policy, lambda_auto_wrap_policy, transformer_auto_wrap_policy
-        # SRC: peft/utils/other.py fsdp_auto_wrap_policy: layers, and leaves with trainable weights
-        policy = functools.partial(transformer_auto_wrap_policy, transformer_layer_cls={layer})
-        if more.get("lora"):
-            leaves = functools.partial(lambda_auto_wrap_policy, lambda_fn=lambda m: not list(m.named_children()) and
-                                       getattr(m, "weight", None) is not None and m.weight.requires_grad)
-            policy = functools.partial(_or_policy, policies=[leaves, policy])
+        from torch.distributed.fsdp import (BackwardPrefetch, CPUOffload, FullyShardedDataParallel, MixedPrecision,
+                                            ShardingStrategy)
         mixed = MixedPrecision(param_dtype=DTYPES[param], reduce_dtype=DTYPES[reduce], buffer_dtype=DTYPES[param])
-        run = FullyShardedDataParallel(model, auto_wrap_policy=policy, device_id=0, use_orig_params=True,
-                                       cpu_offload=CPUOffload(offload_params=True) if offload else None,
-                                       mixed_precision=mixed if param != dtype else None)
+        mesh = None
+        if strategy.startswith("HYBRID"):  # machines of eight cards
+            from torch.distributed.device_mesh import init_device_mesh
+            mesh = init_device_mesh("cuda", (world // 8, 8), mesh_dim_names=("replicate", "shard"))
+        run = FullyShardedDataParallel(model, auto_wrap_policy=wrapping(layer, wrap, more.get("lora")), device_id=0,
+                                       use_orig_params=True, cpu_offload=CPUOffload(offload_params=True) if offload else None,
+                                       mixed_precision=mixed if param != dtype else None,
+                                       sharding_strategy=ShardingStrategy[strategy], device_mesh=mesh, forward_prefetch=ahead,
+                                       backward_prefetch=BackwardPrefetch[prefetch] if prefetch != "NO_PREFETCH" else None)
     else:
         from torch.distributed.device_mesh import init_device_mesh
         try:

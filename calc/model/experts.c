@@ -5,6 +5,7 @@
 
 #include "calc/base/size.h"
 #include "calc/model/framework.h"
+#include "calc/model/scheme.h"
 
 bool model_permutes_experts(const struct model *m)
 {
@@ -61,7 +62,7 @@ uint64_t model_sorting_ways(const struct vram_config *c)
 uint64_t model_expert_parts(const struct model *m)
 {
     uint64_t ways = m->c.expert_shared_batch ? 1 : m->c.expert_parallel;
-    return m->c.n_gpu * model_sorting_ways(&m->c) / ways;
+    return scheme_parts(&m->c) * model_sorting_ways(&m->c) / ways;
 }
 
 // FSDP2 divides whole experts, so that some GPUs have none where there are more GPUs: this one has

@@ -135,10 +135,23 @@ bool model_runs_unsloth(const struct vram_config *c)
            precision_of(c)->frozen == DT_LOW && c->mode != MODE_REFERENCE;
 }
 
+// Of NO_SHARD with weights on the host there is no trace; fully_shard knows no such.
+static int model_check_undivided(const struct vram_config *c, struct message *e)
+{
+    bool here = c->parallel == PARALLEL_FSDP1 && !c->offload_params;
+    const struct model_limit limits[] = {
+        {c->reshard_after_forward == RESHARD_NO_SHARD && !here,
+         MESSAGE_no_shard_here,
+         {"reshard_after_forward"}},
+    };
+    return model_check_limits(limits, sizeof limits / sizeof *limits, e);
+}
+
 int model_check_whole(const struct vram_config *c, struct message *e)
 {
     int rc = model_check_divided_experts(c, e);
     rc = rc == VRAM_OK ? model_check_loss(c, e) : rc;
+    rc = rc == VRAM_OK ? model_check_undivided(c, e) : rc;
     return rc == VRAM_OK ? model_check_ema(c, e) : rc;
 }
 #endif

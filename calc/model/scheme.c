@@ -51,3 +51,18 @@ bool scheme_divides_weights(const struct vram_config *c)
 {
     return (scheme_many(c) || c->offload_params) && c->parallel >= PARALLEL_ZERO3;
 }
+
+bool scheme_keeps_all(const struct vram_config *c)
+{
+#ifndef VRAM_SMALL
+    return c->parallel == PARALLEL_FSDP1 && c->reshard_after_forward == RESHARD_NO_SHARD;
+#else
+    (void)c;
+    return false;
+#endif
+}
+
+uint64_t scheme_parts(const struct vram_config *c)
+{
+    return scheme_keeps_all(c) ? 1 : c->n_gpu;
+}

@@ -15,4 +15,8 @@ bool scheme_divides_gradients(const struct vram_config *c);  // ZeRO-2 and above
 bool scheme_offloads_gradients(const struct vram_config *c);  // to the host, as they come
 bool scheme_divides_weights(const struct vram_config *c);     // ZeRO-3, FSDP
 
+// FSDP1's NO_SHARD: all is done as for units that are divided, among one.
+bool scheme_keeps_all(const struct vram_config *c);
+uint64_t scheme_parts(const struct vram_config *c);  // of what is divided
+
 #endif

@@ -216,7 +216,7 @@ void dims_make(struct dims *d, const struct model *m)
     d->heads = dims_heads(d, m);
 #endif
     d->cp = c->context_parallel;
-    d->parts = c->n_gpu;
+    d->parts = scheme_parts(c);
     d->sent = scheme_bucket(c);
     d->norm_of_share = c->parallel == PARALLEL_ZERO3;
     d->normed = d->norm_of_share ? DIMS_NORM : (m->trained_params + d->parts - 1) / d->parts;

@@ -93,10 +93,6 @@ int action_sharding(struct parse *p, const char *map, const struct entry *e, str
             rc = err_set(
                 &p->v->err, MESSAGE_not_modelled, e->value_pos, NO_FIELD,
                 ARGS(arg_part("key", e->key.at, e->key.len), arg_part("value", word.at, word.len)));
-        if (span_is(word, "no_shard"))
-            parse_warn(
-                p, MESSAGE_takes_less, e->value_pos,
-                ARGS(arg_part("key", e->key.at, e->key.len), arg_part("value", word.at, word.len)));
     }
     return rc;
 }

@@ -13,21 +13,13 @@
 #include "calc/model/unsloth.h"
 #include "calc/parse/actions.h"
 #include "calc/parse/conclude_compile.h"
+#include "calc/parse/conclude_fsdp.h"
 #include "calc/parse/lookup.h"
 
 // The words of facts.def, by number.
 enum { IS_FLOAT32 = 1, IS_BFLOAT16, IS_FLOAT16, AS_CHECKPOINT };
 enum { MIXED_NONE = 1, MIXED_BFLOAT16, MIXED_FLOAT16 };
 enum { ENGINE_NONE = 1, ENGINE_DDP, ENGINE_FSDP, ENGINE_DEEPSPEED };
-enum {
-    SHARDING_FULL = 1,
-    SHARDING_GRADIENTS,
-    SHARDING_NONE,
-    SHARDING_HYBRID,
-    SHARDING_HYBRID_GRADIENTS
-};
-enum { WRAP_SAID_LAYERS = 1, WRAP_SAID_NO };
-enum { PREFETCH_SAID_PRE = 1, PREFETCH_SAID_POST };
 
 static void note(struct parse *p, message_id id)
 {
@@ -35,55 +27,6 @@ static void note(struct parse *p, message_id id)
 }
 
 // ---- what divides the work -------------------------------------------------------------------
-
-enum { BY_TRAINER = 1, SECOND = 5010 };
-
-// SRC: transformers 5.10 training_args.py, _process_fsdp_args (version 2, before it 1); accelerate
-// utils/launch.py, FSDP_VERSION.
-static uint64_t fsdp_version(const struct parse *p)
-{
-    const struct facts *f = &p->v->facts;
-    bool second = f->fsdp_by == BY_TRAINER && p->v->config.transformers >= SECOND;
-    return f->fsdp_version ? f->fsdp_version : second ? 2 : 1;
-}
-
-// Where no file says what is gathered together, accelerate's launcher takes the whole model, and so
-// does the Trainer up to 5.9. SRC: accelerate utils/dataclasses.py (AUTO_WRAP_POLICY, NO_WRAP);
-// transformers training_args.py, _process_fsdp_args.
-static bool fsdp_wraps_nothing(const struct parse *p)
-{
-    const struct facts *f = &p->v->facts;
-    if (f->wrap)
-        return f->wrap == WRAP_SAID_NO;
-    return f->fsdp_by == BY_TRAINER ? p->v->config.transformers < SECOND : f->launched;
-}
-
-// accelerate gathers nothing ahead where it is not told to. SRC: accelerate utils/dataclasses.py
-// (BACKWARD_PREFETCH).
-static void conclude_units(struct parse *p)
-{
-    const struct facts *f = &p->v->facts;
-    struct vram_config *c = &p->v->config;
-    bool alone = fsdp_wraps_nothing(p);
-    if (c->parallel == PARALLEL_FSDP && alone && !c->lora_rank)
-        note(p, MESSAGE_no_wrap_second);
-    if (c->parallel != PARALLEL_FSDP1)
-        return;
-    c->backward_prefetch = f->prefetch == PREFETCH_SAID_PRE    ? PREFETCH_PRE
-                           : f->prefetch == PREFETCH_SAID_POST ? PREFETCH_POST
-                                                               : PREFETCH_NO;
-    c->auto_wrap_policy = alone ? WRAP_NO : WRAP_TRANSFORMER;
-}
-
-static uint64_t fsdp_of(struct parse *p)
-{
-    const struct facts *f = &p->v->facts;
-    if (f->sharding == SHARDING_NONE)
-        return PARALLEL_DDP;
-    bool gradients = f->sharding == SHARDING_GRADIENTS || f->sharding == SHARDING_HYBRID_GRADIENTS;
-    p->v->config.reshard_after_forward = gradients ? RESHARD_NO : RESHARD_YES;
-    return fsdp_version(p) == 2 ? PARALLEL_FSDP : PARALLEL_FSDP1;
-}
 
 static void own_ways_missing(struct parse *p)
 {
@@ -125,10 +68,7 @@ static void conclude_ways(struct parse *p)
     }
     uint64_t shared = c->tensor_parallel * c->pipeline_parallel * c->context_parallel;
     shared *= c->expert_shared_batch ? c->expert_parallel : 1;
-    // each machine has all weights. SRC: pytorch torch/distributed/fsdp/_init_utils.py,
-    // _init_process_group_state_for_hybrid_shard; trace llama_fsdp1_hybrid
-    if (f->sharding >= SHARDING_HYBRID && f->machines)
-        shared *= f->machines;
+    shared *= fsdp_machines(f);
     if (f->processes && c->n_gpu == f->processes && f->processes % shared == 0 &&
         !framework_goes(c, BY_NANOTRON))
         c->n_gpu = f->processes / shared;

@@ -30,7 +30,7 @@ static uint64_t state_part_of(const struct model *m, const struct state_row *r, 
 #else
     (void)r;
 #endif
-    return state_part(bytes, width, m->c.n_gpu);
+    return state_part(bytes, width, scheme_parts(&m->c));
 }
 
 // What a GPU keeps of a parameter under the data parallel scheme. Scalars stay whole.
@@ -125,7 +125,7 @@ static void state_row_make(struct state_row *r, const struct model *m, const str
         state_quantized(m, r, n);
     if (frozen) {
         if (scheme_divides_weights(&m->c))
-            state_divide_frozen(r, m->c.n_gpu);
+            state_divide_frozen(r, scheme_parts(&m->c));
         state_offload_weight(m, r);
         return;
     }
@@ -162,8 +162,8 @@ static void state_sum(struct state *s, const struct state_row *r, uint64_t times
     s->optim_bytes = size_add(s->optim_bytes, size_mul(times, kept));
     s->paged_bytes = size_add(s->paged_bytes, size_mul(times, r->state.paged));
     s->trained_tensors += r->whole_gradient ? times : 0;
-    s->part_bytes =
-        size_add(s->part_bytes, size_mul(times, state_part(r->whole_gradient, 2, s->m->c.n_gpu)));
+    s->part_bytes = size_add(
+        s->part_bytes, size_mul(times, state_part(r->whole_gradient, 2, scheme_parts(&s->m->c))));
     s->trained_bytes = size_add(s->trained_bytes, size_mul(times, r->whole_gradient));
     s->host_bytes = size_add(s->host_bytes, size_mul(times, r->host));
     s->largest_bytes = size_max(s->largest_bytes, r->whole_gradient);

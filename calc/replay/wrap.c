@@ -79,7 +79,7 @@ static uint64_t wrap_loaded(const struct state *s, const struct state_row *r)
 {
     const struct precision *precision = precision_of(&s->m->c);
     if (!r->whole_gradient)
-        return wrap_part(r) * s->m->c.n_gpu;
+        return wrap_part(r) * scheme_parts(&s->m->c);
     return precision->weight == DT_F32 && precision->frozen == DT_LOW ? r->whole_gradient / 2
                                                                       : r->whole_gradient;
 }
@@ -167,8 +167,12 @@ static int wrap_divide(struct wrap *w)
     int rc = wrap_malloc(w, w->whole, &flat);
     for (uint32_t i = 0; i < w->count && rc == VRAM_OK; i++)
         rc = allocator_free(w->p->allocator, w->blocks[i]);
+    if (scheme_keeps_all(&w->s->m->c)) {
+        w->kept = flat;
+        return rc;
+    }
     if (rc == VRAM_OK)
-        rc = wrap_malloc(w, w->whole / w->s->m->c.n_gpu, &w->kept);
+        rc = wrap_malloc(w, w->whole / scheme_parts(&w->s->m->c), &w->kept);
     return rc == VRAM_OK ? allocator_free(w->p->allocator, flat) : rc;
 }
 
@@ -197,7 +201,7 @@ static int wrap_tell(struct wrap *w, const struct state_row *r)
 static int wrap_adapter(struct wrap *w, const struct state_row *r)
 {
     uint32_t whole = 0, flat = 0;
-    uint64_t bytes = wrap_part(r) * w->s->m->c.n_gpu;
+    uint64_t bytes = wrap_part(r) * scheme_parts(&w->s->m->c);
     player_launch(w->p, PLAYER_COLLECTIVE + 2);
     int rc = wrap_malloc(w, bytes, &whole);
     if (rc == VRAM_OK)

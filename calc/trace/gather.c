@@ -3,6 +3,7 @@
 #include "calc/trace/gather.h"
 
 #include "calc/model/precision.h"
+#include "calc/model/scheme.h"
 
 bool gather_is_fsdp(const struct graph *g)
 {
@@ -52,8 +53,9 @@ static void gather_narrow(struct graph *g)
 
 // This GPU's part in the format that is sent: FSDP2 always copies it, FSDP1 where it is cast. From
 // the host it is copied, by FSDP1 as wide as it is; what it has not cast is there as long as the
-// weights are. SRC: pytorch torch/distributed/fsdp/_flat_param.py, pre_unshard
-// (_use_low_precision_shard, flat_param_to); traces llama_fsdp1_offload_*,
+// weights are. With NO_SHARD it is the weights. SRC: pytorch
+// torch/distributed/fsdp/_flat_param.py, pre_unshard (_use_low_precision_shard, flat_param_to),
+// post_unshard, post_reshard; traces llama_fsdp1_offload_*,
 // llama_fsdp1_bf16_offload_*.
 uint32_t gather_weights(struct graph *g, shape_id shape)
 {
@@ -62,6 +64,8 @@ uint32_t gather_weights(struct graph *g, shape_id shape)
     uint8_t share = g->compute == DT_F32 ? DT_F32_SHARE : DT_LOW_SHARE;
     bool copied = cast || gather_copies(g) || g->m->c.offload_params;
     uint32_t mine = copied ? gather_buffer(g, OP_TO_COPY, share, shape) : TAPE_NONE;
+    if (scheme_keeps_all(&g->m->c))
+        return gather_on(g, mine, STREAM_GATHER);
     if (cast && g->m->c.offload_params && !gather_copies(g))
         tape_unref(g->t, gather_buffer(g, OP_TO_COPY, DT_F32_SHARE, shape));
     if (g->m->c.float8_all_gather && shape == SHAPE_LAYER_SENT)

@@ -74,6 +74,24 @@ static void graph_angles_go(struct graph *g)
 #endif
 }
 
+// Which weights are gathered, and what of them and of their gradients waits.
+static void graph_reset_units(struct graph *g)
+{
+    const struct model *m = g->m;
+    g->gathered = scheme_divides_weights(&m->c);
+    g->keeps_whole = g->gathered && m->c.parallel > PARALLEL_ZERO3 &&
+                     m->c.gradient_accumulation_steps > 1 && model_has_trait(m, TRAIT_NO_SYNC);
+    if (scheme_keeps_all(&m->c) && precision_of(&m->c)->weight == g->compute)
+        g->keeps_whole = false;  // what is kept is .grad
+#ifndef VRAM_SMALL
+    if (m->c.parallel == PARALLEL_FSDP && model_has_trait(m, TRAIT_FULLY_SHARD_SYNCS))
+        g->keeps_whole = false;
+#endif
+    g->around = g->gathered && !units_are_one(m) && m->c.parallel > PARALLEL_ZERO3 &&
+                m->c.use_reentrant && m->c.checkpointing &&
+                model_has_trait(m, TRAIT_CHECKPOINT_AROUND);
+}
+
 void graph_reset(struct graph *g, const struct model *m, struct tape *t, struct tape_stack stack)
 {
     size_t layers = tape_stack_layers(&stack);
@@ -117,16 +135,7 @@ void graph_reset(struct graph *g, const struct model *m, struct tape *t, struct 
 #ifndef VRAM_SMALL
     graph_reset_parts(g);
 #endif
-    g->gathered = scheme_divides_weights(&m->c);
-    g->keeps_whole = g->gathered && m->c.parallel > PARALLEL_ZERO3 &&
-                     m->c.gradient_accumulation_steps > 1 && model_has_trait(m, TRAIT_NO_SYNC);
-#ifndef VRAM_SMALL
-    if (m->c.parallel == PARALLEL_FSDP && model_has_trait(m, TRAIT_FULLY_SHARD_SYNCS))
-        g->keeps_whole = false;
-#endif
-    g->around = g->gathered && !units_are_one(m) && m->c.parallel > PARALLEL_ZERO3 &&
-                m->c.use_reentrant && m->c.checkpointing &&
-                model_has_trait(m, TRAIT_CHECKPOINT_AROUND);
+    graph_reset_units(g);
     graph_reset_ahead(g);
     mem_zero(g->stash, sizeof g->stash);
     tape_reset(t, stack);

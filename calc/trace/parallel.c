@@ -234,7 +234,12 @@ static void parallel_reduce_flat(struct graph *g, uint32_t *weights, unsigned co
         parallel_of_unit(g, count, parallel_forget_held);
         return;
     }
-    if (gather_sum_format(g) != g->compute)
+    bool stays = scheme_keeps_all(&g->m->c), casts = gather_sum_format(g) != g->compute;
+    if (stays && !casts) {  // it is .grad
+        tape_unref(g->t, flat);
+        flat = TAPE_NONE;
+    }
+    if (!stays && casts)
         wide = gather_on(g, parallel_buffer(g, OP_TO_COPY, DT_F32, shape), STREAM_REDUCE);
     parallel_of_unit(g, count, parallel_make_parts);
     tape_unref(g->t, wide);

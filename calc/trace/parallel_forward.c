@@ -1,6 +1,7 @@
 // Owns weights that are gathered by layer in a forward pass. SRC: pytorch
 // torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py (wait_for_unshard).
 
+#include "calc/model/scheme.h"
 #include "calc/trace/gather.h"
 #include "calc/trace/parallel.h"
 
@@ -55,7 +56,8 @@ void parallel_open(struct graph *g)
 
 void parallel_root_goes(struct graph *g)
 {
-    if (!graph_has(g, TRAIT_ROOT_RESHARDED) || !gather_copies(g) || parallel_has_tail(g) ||
+    bool goes = graph_has(g, TRAIT_ROOT_RESHARDED) && gather_copies(g);
+    if (!(goes || scheme_keeps_all(&g->m->c)) || parallel_has_tail(g) ||
         g->m->c.reshard_after_forward == RESHARD_NO)
         return;
     tape_unref(g->t, g->root);

@@ -75,20 +75,18 @@ static void graph_angles_go(struct graph *g)
 }
 
 // Which weights are gathered, and what of them and of their gradients waits.
-static void graph_reset_units(struct graph *g)
+static void graph_reset_units(struct graph *g, const struct model *m)
 {
-    const struct model *m = g->m;
     g->gathered = scheme_divides_weights(&m->c);
-    g->keeps_whole = g->gathered && m->c.parallel > PARALLEL_ZERO3 &&
-                     m->c.gradient_accumulation_steps > 1 && model_has_trait(m, TRAIT_NO_SYNC);
-    if (scheme_keeps_all(&m->c) && precision_of(&m->c)->weight == g->compute)
-        g->keeps_whole = false;  // what is kept is .grad
+    bool fsdp = g->gathered && m->c.parallel > PARALLEL_ZERO3;
+    g->keeps_whole =
+        fsdp && m->c.gradient_accumulation_steps > 1 && model_has_trait(m, TRAIT_NO_SYNC);
 #ifndef VRAM_SMALL
-    if (m->c.parallel == PARALLEL_FSDP && model_has_trait(m, TRAIT_FULLY_SHARD_SYNCS))
+    bool is_grad = scheme_keeps_all(&m->c) && precision_of(&m->c)->weight == g->compute;
+    if (is_grad || (m->c.parallel == PARALLEL_FSDP && model_has_trait(m, TRAIT_FULLY_SHARD_SYNCS)))
         g->keeps_whole = false;
 #endif
-    g->around = g->gathered && !units_are_one(m) && m->c.parallel > PARALLEL_ZERO3 &&
-                m->c.use_reentrant && m->c.checkpointing &&
+    g->around = fsdp && !units_are_one(m) && m->c.use_reentrant && m->c.checkpointing &&
                 model_has_trait(m, TRAIT_CHECKPOINT_AROUND);
 }
 
@@ -135,7 +133,7 @@ void graph_reset(struct graph *g, const struct model *m, struct tape *t, struct 
 #ifndef VRAM_SMALL
     graph_reset_parts(g);
 #endif
-    graph_reset_units(g);
+    graph_reset_units(g, m);
     graph_reset_ahead(g);
     mem_zero(g->stash, sizeof g->stash);
     tape_reset(t, stack);

@@ -13,8 +13,20 @@ static inline bool card_lacks_attention(const struct vram_config *c)
     (void)c;
     return false;
 }
+
+static inline bool kernels_lack_groups(const struct vram_config *c, bool low)
+{
+    (void)c;
+    return low && false;
+}
 #else
 bool card_lacks_attention(const struct vram_config *c);
+
+// Whether no kernel takes grouped keys and values as transformers hands them over in such a step:
+// memory-efficient attention, which float32 and cards before sm_80 get, knew none before PyTorch
+// 2.14. low: of numbers of two bytes. c as the user wrote it: attention=mem_efficient is a choice
+// of kernel, and of who makes it.
+bool kernels_lack_groups(const struct vram_config *c, bool low);
 #endif
 
 #endif

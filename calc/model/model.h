@@ -137,6 +137,8 @@ struct model {
     bool first, last;    // stage of a pipeline: it has the embedding; it has the head and the loss
     uint64_t in_flight;  // micro-batches whose activations it holds at once
     uint64_t buffer_bytes;  // registered buffers (causal mask of attention=math)
+    bool lacks_groups[2];   // of kernels: of float32, of numbers of two bytes (kernels_of_card.h)
+    bool repeats_groups;    // for a kernel that is asked for and has none
 };
 
 static inline bool model_has_trait(const struct model *m, enum model_trait trait)

@@ -7,6 +7,7 @@
 #include "calc/model/family.h"
 #include "calc/model/framework.h"
 #include "calc/model/gguf.h"
+#include "calc/model/kernels_of_card.h"
 #include "calc/model/masks.h"
 #include "calc/model/model_count.h"
 #include "calc/model/model_limits.h"
@@ -416,6 +417,17 @@ static bool model_latent_kernel(const struct vram_config *c)
     return MODEL_IS_WHOLE && ((even && c->attention == ATTENTION_FLASH) || scores);
 }
 
+// Before attention is what the card has; chosen: what the user wrote.
+static void model_find_groups(struct model *m, uint64_t chosen)
+{
+    struct vram_config c = m->c;
+    c.attention = ATTENTION_FLASH;
+    c.n_kv_head = c.n_kv_head ? c.n_kv_head : c.n_head;
+    for (unsigned low = 0; low < 2; low++)
+        m->lacks_groups[low] = chosen == ATTENTION_FLASH && kernels_lack_groups(&c, low);
+    m->repeats_groups = chosen == ATTENTION_MEM_EFFICIENT && kernels_lack_groups(&c, false);
+}
+
 int model_make(struct model *m, const struct vram_config *c, struct message *e)
 {
     mem_zero(m, sizeof *m);
@@ -425,6 +437,7 @@ int model_make(struct model *m, const struct vram_config *c, struct message *e)
     m->first = m->last = true;
     m->in_flight = 1;
     resolve_auto(&m->c);
+    model_find_groups(m, c->attention);
     if ((m->features & HAS_LATENT) && !model_latent_kernel(&m->c))
         m->c.attention = ATTENTION_MEM_EFFICIENT;
     if ((m->features & HAS_PICKED_KEYS) && m->c.attention == ATTENTION_FLASH)

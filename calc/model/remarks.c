@@ -6,6 +6,7 @@
 #include "calc/model/kernels_of_card.h"
 #include "calc/model/model.h"
 #include "calc/model/precision.h"
+#include "calc/model/resolve.h"
 
 // SRC: see model_lacks_flash. The tensors of memory-efficient attention are those of its source:
 // log-sum-exp rows in multiples of 32, dq added up in tiles of float32.
@@ -21,8 +22,28 @@ static message_id attention_remark(const struct vram_config *c)
     return MESSAGE_attention_falls_back;
 }
 
+// Before what is said of the card: kernels of groups are missed on new cards, too.
+static bool remark_groups(struct message_list *notes, const struct vram_config *c)
+{
+#ifdef VRAM_SMALL
+    (void)notes;
+    (void)c;
+    return false;
+#else
+    struct vram_config resolved = *c;
+    resolve_auto(&resolved);
+    resolved.attention = c->attention;
+    if (!resolved.n_kv_head || !kernels_lack_groups(&resolved, resolved.dtype != DTYPE_FLOAT32))
+        return false;
+    message_list_add(notes, MESSAGE_attention_groups, ABOUT("attention"), NO_ARGS);
+    return true;
+#endif
+}
+
 static void remark_attention(struct message_list *notes, const struct vram_config *c)
 {
+    if (remark_groups(notes, c))
+        return;
     if (!model_lacks_flash(c) || c->attention == ATTENTION_MATH || c->task != TASK_TRAIN)
         return;
     const struct vram_gpu *gpu = vram_gpu_at((size_t)c->gpu);

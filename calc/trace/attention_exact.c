@@ -23,6 +23,12 @@ static bool attention_is_exact(const struct graph *g, uint8_t dtype)
     return dtype == DT_LOW && card_lacks_attention(&g->m->c);
 }
 
+// With no mask beside them: then transformers repeats keys and values itself.
+static bool attention_of_groups(const struct graph *g, uint8_t dtype)
+{
+    return (dtype == DT_LOW || dtype == DT_F32) && g->m->lacks_groups[dtype == DT_LOW];
+}
+
 static bool exact_in_float(const struct graph *g)
 {
     return g->m->c.torch >= 2005;
@@ -106,15 +112,17 @@ static struct value attention_exact(struct graph *g, struct value q, struct valu
 struct value card_attention(struct graph *g, struct value q, struct value k, struct value v)
 {
     const struct exact_form form = {.masked = g->m->features & HAS_ENCODER};
-    return attention_is_exact(g, q.dtype) ? attention_exact(g, q, k, v, &form)
-                                          : layer_attention(g, q, k, v);
+    return attention_is_exact(g, q.dtype) || attention_of_groups(g, q.dtype)
+               ? attention_exact(g, q, k, v, &form)
+               : layer_attention(g, q, k, v);
 }
 
 struct value card_attention_by_head(struct graph *g, struct value q, struct value k, struct value v)
 {
     const struct exact_form form = {.by_head = true};
-    return attention_is_exact(g, q.dtype) ? attention_exact(g, q, k, v, &form)
-                                          : layer_attention_by_head(g, q, k, v);
+    return attention_is_exact(g, q.dtype) || attention_of_groups(g, q.dtype)
+               ? attention_exact(g, q, k, v, &form)
+               : layer_attention_by_head(g, q, k, v);
 }
 
 struct value card_attention_masked(struct graph *g, struct value q, struct value k, struct value v)

@@ -77,9 +77,9 @@ bool heads_repeat(const struct graph *g)
     if (g->m->c.attention == ATTENTION_FLASH_2)
         return llama_grouped(g) && graph_has(g, TRAIT_FLASH_2_REPEATS) &&
                has(g, HAS_REPEATED_FLASH);
+    bool handed = graph_has(g, TRAIT_ENABLE_GQA) || graph_has(g, TRAIT_GROUPED_HEADS);
     return llama_grouped(g) &&
-           !((graph_has(g, TRAIT_ENABLE_GQA) || graph_has(g, TRAIT_GROUPED_HEADS)) &&
-             g->m->c.attention != ATTENTION_MATH);
+           !(handed && g->m->c.attention != ATTENTION_MATH && !g->m->repeats_groups);
 }
 
 // scaled_dot_product_attention gets contiguous copies.

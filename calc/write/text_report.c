@@ -34,7 +34,7 @@ static const char *attention_of(const struct vram *v)
     struct model m;
     struct message none = {0};
     model_make(&m, &v->config, &none);  // has succeeded before: there is a result
-    if (card_lacks_attention(&m.c))
+    if (card_lacks_attention(&m.c) || m.lacks_groups[m.c.dtype != DTYPE_FLOAT32])
         return name_of(FIELD_attention, ATTENTION_MATH);
     return name_of(FIELD_attention, m.c.attention);
 }

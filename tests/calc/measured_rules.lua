@@ -212,6 +212,15 @@ for _, entry in ipairs{
   {"seq", "512-1024", "seq_len=1024"}, {"gpu", "1x A100 (80 GB)", "gpu=A100_80GB_SXM"}, {"gpu", "B200 180GB", "gpu=B200 gpu_memory=180GiB"}} do
   says(entry[1] .. " '" .. entry[2] .. "'", {[entry[1]] = entry[2]}, entry[3], entry[4])
 end
+says("clipping by its name", {other = "max_grad_norm=0.3"}, "grad_clip=0.3")
+says("no clipping", {other = "no grad clip, no max_grad_norm"}, "grad_clip=0")
+says("the logits until a step ends", {other = "keep logits to the end of the step"}, "keep_logits=backward")
+says("keys repeated beforehand on an old card", {gpu = "T4", other = "sdpa, repeat_kv"}, "attention=mem_efficient gpu=T4")
+says("and on a new one", {gpu = "A100-80GB", other = "sdpa, repeat_kv"}, "attention=sdpa")
+says("adapters' format among remarks", {method = "LoRA r8 q_proj", other = "adapters fp32"}, "adapter_dtype=float32")
+says("FSDP that keeps its weights", {group = "lightning-thunder/x", framework = "litgpt, torch 2.5", n_gpu = "8", method = "full FSDP2 zero2", precision = "bf16-true"},
+  "parallel=fsdp2 reshard_after_forward=false cross_entropy=eager keep_logits=yes")
+says("a trainer that checkpoints unless told not to", {framework = "LLaMA-Factory 0.9, transformers 4.49", checkpointing = "?"}, "checkpointing=block")
 says("GPUs by nodes", {n_gpu = "2 nodes x 8", method = "full ZeRO stage 3"}, "parallel=zero3 n_gpu=16")
 says("what ZeRO-3 offload leaves on the card", {n_gpu = "8x", method = "full", other = "zero3 offload"}, "parallel=zero3 n_gpu=8 offload_optimizer=true offload_params=true", "offload_activations")
 says("a prompt in words", {task = "inference", method = "inference", seq = "2048 in / 128 out"}, "seq_len=2048 max_new_tokens=128")

@@ -33,6 +33,9 @@ local main_branch = {{"2025-09", "2.10"}, {"2025-06", "2.9"}, {"2025-03", "2.8"}
 -- trained weights are float32, unless they are adapters. SRC: the libraries' own files as the library reads them, calc/parse/formats/
 -- axolotl.def, llamafactory.def, swift.def, unsloth.def, sft.def.
 local over_loaded = {autocast = true, loaded = true, clip = "1"}
+-- Those that checkpoint every block unless they are told not to. SRC: LLaMA-Factory hparams/model_args.py (disable_gradient_checkpointing =
+-- False); ms-swift arguments/base_args (gradient_checkpointing = True).
+local checkpointed = {["llama-factory"] = true, llamafactory = true, ["ms-swift"] = true, swift = true}
 local adapted = {rank = 8, targets = "all"}   -- lora_rank and lora_target of LLaMA-Factory, lora_rank and target_modules of ms-swift
 frameworks.trainers = {
   {"axolotl", over_loaded, {}}, {"llama-factory", over_loaded, adapted, trains_float32 = true}, {"llamafactory", over_loaded, adapted, trains_float32 = true},
@@ -40,6 +43,14 @@ frameworks.trainers = {
   {"unsloth", over_loaded, {rank = 16, targets = "all", kernels = "unsloth"}},   -- SRC: unsloth models/llama.py, FastLlamaModel.get_peft_model
   {"trl", over_loaded, {}},
 }
+
+-- Whether the trainer checkpoints where a table leaves it open.
+function frameworks.checkpoints(found)
+  for name in pairs(checkpointed) do
+    if found[name] then return true end
+  end
+  return false
+end
 
 -- The facts of the trainer that a column names, as a list of tables; trained is "all" or a kind of adapter.
 function frameworks.trainer(found, trained)

@@ -61,6 +61,14 @@ local function litgpt_thunder(facts, column)
   facts.accumulation = facts.parallel == "fsdp1" and 1 or 512 // (gpus * facts.batch)
 end
 
+-- lightning-thunder, thunder/benchmarks/benchmark_litgpt.py: LitGPT's models in a loop of its own, F.cross_entropy on whole logits, which
+-- live until the next ones are there; checkpoint_wrapper around blocks.
+local function thunder(facts)
+  facts.loss, facts.keep_logits = "eager", "yes"
+  if facts.checkpointing == "block" then facts.reentrant = false end
+  if facts.parallel == "fsdp" then facts.parallel = "fsdp1" end
+end
+
 -- finetune/{full,lora}.py, lit-gpt's and litgpt's: on several GPUs activation_checkpointing_policy={Block}, in PyTorch's wrapper and
 -- so not reentrant; the tables do not say so. pretrain.py has none.
 local function litgpt_finetuned(facts, column)
@@ -354,6 +362,7 @@ sources.list = {
   {name = "LitGPT", match = "^litgpt/inference", framework = "litgpt", reading = litgpt_inference, facts = {untied = true, trained = "none"}},
   {name = "LitGPT", match = "^litgpt/thunder", framework = "litgpt", reading = litgpt_thunder, facts = {untied = true, clip = "0"}},
   {name = "LitGPT", match = "^litgpt/", framework = "litgpt", reading = litgpt_sharded, facts = {untied = true, adapters = "base", clip = "0", accumulation = 1}},
+  {name = "lightning-thunder", match = "^lightning%-thunder/", framework = "litgpt", reading = thunder, facts = {untied = true, clip = "0", accumulation = 1}},
   {name = "torchtune", match = "^torchtune/README ladder", framework = "torchtune", reading = tune_ladder, steps = true, facts = {adapters = "base", accumulation = 1, clip = "0"}},
   {name = "torchtune", match = "^torchtune/README v0%.2", framework = "torchtune", reading = tune_02, facts = {adapters = "base", accumulation = 1, clip = "0", first_card = true},
     readings = {"peak memory per GPU is taken as max_memory_reserved of rank 0, as the recipes of 0.2 log it beside the others"}},

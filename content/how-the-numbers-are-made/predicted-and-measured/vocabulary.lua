@@ -248,8 +248,17 @@ vocabulary.optimizer = {
   {"lora%-fa", {optimizer = "adamw_hf", half_trained = "lora_fa"}},   -- SRC: peft optimizers/lorafa.py, "based on adamw-hf"
 }
 
+-- The norm to which gradients are clipped, by its argument's name or in words: whatever it is, clipping takes the same.
+local function clip(norm) return {clip = norm:gsub("%.$", "")} end
+
 -- What a method or a remark says of a run.
 local run = {
+  {"no clip%a*", {clip = "0"}}, {"no grad%a*[ _%-]clip%a*", {clip = "0"}}, {"no max_grad_norm", {clip = "0"}}, {"no clip_grad%a*", {clip = "0"}},
+  {"max_grad_norm[ =:]*([%d.]+)", clip}, {"grad%a*[ _%-]clip%a*[ =:]*([%d.]+)", clip}, {"clip_grad[%a_]*[ =:]*([%d.]+)", clip}, {"clip[ =:]*([%d.]+)", clip},
+  {"adapters? fp32", {adapters = "float32"}}, {"adapters? bf16", {adapters = "base"}}, {"fp32 adapters?", {adapters = "float32"}}, {"bf16 adapters?", {adapters = "base"}},
+  {"float8 rowwise", {float8 = true, float8_scaling = "rowwise"}}, {"float8 tensorwise", {float8 = true, float8_scaling = "tensorwise"}}, {"rowwise", {float8_scaling = "rowwise"}}, {"tensorwise", {float8_scaling = "tensorwise"}},
+  {"float8 all%-gather", {float8 = true, float8_gather = true}}, {"fp8 all%-gather", {float8 = true, float8_gather = true}}, {"float8_all_gather", {float8 = true, float8_gather = true}},
+  {"enable_fsdp_float8_all_gather", {float8 = true, float8_gather = true}},
   {"sdpa attention", {attention = "sdpa"}}, {"attention sdpa", {attention = "sdpa"}}, {"attention eager", {attention = "math"}}, {"eager attn", {attention = "math"}},
   {"math attention", {attention = "math"}}, {"attention math", {attention = "math"}}, {"attention flash_attention_[23]", {attention = "flash_attention_2"}}, {"attention fa[234]", {attention = "flash_attention_2"}},
   {"flash[ _%-]?attention[ _%-]?[234]?", {attention = "flash_attention_2"}}, {"flash[ _%-]attn[ _%-]?[234]?", {attention = "flash_attention_2"}},
@@ -280,6 +289,8 @@ local run = {
   {"prepare_model_for_kbit_training", {prepare_kbit = "true"}}, {"double quant%a*", {twice = true}}, {"bnb double quant%a*", {twice = true}}, {"no double quant%a*", {twice = false}},
   {"gradient checkpointing", {checkpointing = "block"}}, {"activation checkpointing", {checkpointing = "block"}}, {"no activation checkpointing", {checkpointing = "none"}},
   {"activation offloading", {activation_offload = true}}, {"max_seq_len%a*[ =:]*(%d+)", number "longest"},
+  -- each key and value once for every query head, before the kernel sees them: the card's kernel of grouped heads has no say
+  {"repeat_kv", {repeat_kv = true}}, {"repeated k/?v", {repeat_kv = true}}, {"keys and values repeated", {repeat_kv = true}}, {"no enable_gqa", {repeat_kv = true}},
   {"bettertransformer", {attention = "sdpa"}},   -- SRC: optimum bettertransformer/models/attention.py, llama_forward
   -- kernels of four-bit weights, as many bytes of weights. The second exllama's scratch memory, 0.8 GB of 7B in auto-gptq 0.5, is not modelled:
   -- exllamav2/ext.cpp by way of auto_gptq nn_modules/qlinear/qlinear_exllamav2.py, temp_fwd_size(2048, 8)
@@ -314,10 +325,11 @@ vocabulary.other = {
   {"sequence parallel", {sequence_parallel = true}}, {"ring attention", {sequence_divided = true}}, {"ulysses", {sequence_divided = true}},
   {"tensor parallel", {tensor_parallel = true}}, {"device_map", {spread_layers = true}}, {"auto", NOTHING},
   {"optimizer in bwd", {optimizer_in_backward = true}}, {"optimizer_in_bwd", {optimizer_in_backward = true}},
-  {"cce", {loss = "cce"}}, {"cut cross[ -]entropy", {loss = "cce"}}, {"group_by_length", NOTHING}, {"grad[_ -]clip %d[%d.]*", NOTHING},
+  {"cce", {loss = "cce"}}, {"cut cross[ -]entropy", {loss = "cce"}}, {"group_by_length", NOTHING},
   {"gradient_checkpointing", {checkpointing = "block"}}, {"torch.compile", {compile = true}}, {"fa2", {attention = "flash_attention_2"}},
   {"ac", {checkpointing = "block"}}, {"offload", {activation_offload = true}}, {"activation offload", {activation_offload = true}},
   {"expandable segments", {expandable = true}}, {"use_cache", {use_cache = true}}, {"keep logits", {keep_logits = "yes"}},
+  {"keep logits to the end of the step", {keep_logits = "backward"}}, {"logits to the end of the step", {keep_logits = "backward"}},
   {"cpu offload", {offload_params = true}}, {"int8 kv cache", {cache = "int8"}}, {"liger", {kernels = "liger", fused_loss = true}},
   {"(q?lora) row used compile", function(which) return {compiled_row = which} end},
   {"longest sample (%d+)", number "longest"}, {"thunder", {compiler = "Lightning Thunder"}},

@@ -133,6 +133,7 @@ local function complete(facts, column, source)
   if not facts.gpus then return ("unknown n_gpu '%s'"):format(column.n_gpu) end
   if not facts.batch then return ("the batch is not said: batch '%s'"):format(column.batch) end
   if facts.trained == "all" and tonumber(facts.dropout or 0) > 0 then return "unknown method 'dropout': of the model's own layers" end
+  if facts.checkpointing_unsaid and frameworks.checkpoints(facts.found) then facts.checkpointing = facts.checkpointing or "block" end
   if facts.reentrant ~= nil and not facts.checkpointing then facts.checkpointing = "block" end
   facts.parallel = facts.parallel or facts.sharded and "fsdp"
   if facts.unmodelled then return ("unknown method '%s'"):format(facts.unmodelled) end
@@ -147,10 +148,17 @@ local function complete(facts, column, source)
   if facts.quantized_adapters and facts.framework == "transformers" then facts.quantized = facts.quantized or facts.twice == false and "nf4" or "nf4_double" end
   if facts.quantized == "nf4" and facts.twice then facts.quantized = "nf4_double" end
   if facts.fsdp_number and not facts.parallel then facts.parallel = facts.fsdp_number == 2 and "fsdp2" or "fsdp" end
+  -- "FSDP zero2": after the forward pass the weights stay whole, as DeepSpeed's stages have it
+  if facts.zero and facts.parallel and facts.parallel:find("^fsdp") then
+    if facts.zero < 2 then return ("unknown method 'zero%d' of FSDP"):format(facts.zero) end
+    if facts.zero == 2 then facts.reshard = false end
+    facts.zero = nil
+  end
   facts.length = facts.length or facts.longest
   wrong = share_batch(facts)
   if wrong then return wrong end
   divide_sequence(facts)
+  if facts.repeat_kv and facts.attention == "math" then facts.repeat_kv = nil end   -- attention without a kernel always does
   if facts.flex then return "flex attention is not modelled here" end
   if facts.compiler then return ("%s compiles the model: not modelled"):format(facts.compiler) end
   if not facts.length then return ("the length of the sequences is not said: seq '%s'"):format(column.seq) end
@@ -375,6 +383,15 @@ local function eager_alone(facts)
   return minor and tonumber(minor) < 36 and not facts.own_code and "math" or nil
 end
 
+-- Keys and values that are repeated beforehand are for memory-efficient attention, which knew no groups before PyTorch 2.14; xformers,
+-- which Unsloth takes on cards without flash attention, is that kernel, and gets them repeated, too. SRC: unsloth models/_utils.py
+-- (HAS_FLASH_ATTENTION, xformers_attention), utils/attention_dispatch.py.
+local function attention_of(facts, gpu)
+  local old = (gpu or ""):find("^T4") or (gpu or ""):find("^V100") or (gpu or ""):find("^P100") or (gpu or ""):find("^RTX_20")
+  local efficient = old and (facts.repeat_kv or facts.found.unsloth) and (facts.attention or "sdpa") == "sdpa"
+  return efficient and "mem_efficient" or facts.attention or eager_alone(facts)
+end
+
 local function first_fault(facts, column, source)
   local fault = complete(facts, column, source)
   if not fault and column.task ~= "inference" then fault = adapter_fault(facts) end
@@ -434,7 +451,7 @@ local function write(facts, column)
   put("quantization_group", sources.group(column.model))
   put("prepare_kbit", facts.prepare_kbit)
   put("loading", facts.loading)
-  put("attention", facts.attention or eager_alone(facts))
+  put("attention", attention_of(facts, gpu))
   put_parallel(put, facts)
   put("gpu", gpu and gpu:gsub(" ", "_") or nil)
   put("gpu_memory", memory and memory .. "GiB")

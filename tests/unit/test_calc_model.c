@@ -33,8 +33,7 @@ static void test_contradictions(void **state)
     refuse("tensor_parallel=5", VRAM_EMODEL, "does not divide");
     refuse("pipeline_parallel=13", VRAM_EMODEL, "only 12 layers");
     refuse("preset=qwen3-0.6b compile=2.5 n_gpu=2", VRAM_EUNSUPPORTED, "gpt2 and for transformers");
-    refuse("preset=qwen3-0.6b compile=2.5 kernels=liger", VRAM_EUNSUPPORTED,
-           "gpt2 and for transformers");
+    refuse("preset=qwen3-0.6b compile=2.5 kernels=liger", VRAM_EUNSUPPORTED, "Liger 0.8.5");
 }
 
 static void test_overflow(void **state)

@@ -9,19 +9,24 @@ table=$ROOT/tests/calc/frameworks.tsv
 work=$(mktemp -d "${TMPDIR:-/tmp}/frameworks.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 status=0
-workspace=8519680  # 33554432 on a card from sm_90 on
 
-# phases_of_trace MOST <trace: "PHASE PEAK" for each phase, live bytes without workspaces and what has MOST bytes or more.
+# phases_of_trace MOST <trace: "PHASE PEAK" for each phase, live bytes without workspaces and what has MOST bytes or more. Of a workspace's
+# size are results of products, too: what a product borrows it gives back before it returns, in the next line.
 phases_of_trace() {
     awk -v workspace="$workspace" -v most="$1" '
+        function counts(id, bytes, phase) {
+            size[id] = bytes
+            live += bytes
+            if (live > peak[phase]) peak[phase] = live
+        }
+        held != "" { if ($1 != "f" || $2 != held) counts(held, workspace, phase); held = "" }
         $1 == "a" {
             phase = $5
             if (!(phase in peak)) { order[++n] = phase; peak[phase] = live }
-            if ($3 >= most || $6 == "workspace" || ($3 == workspace && $4 ~ /mm/)) next
+            if ($3 >= most || $6 == "workspace") next
+            if ($3 == workspace && $4 ~ /mm/) { held = $2; next }
             if ($3 == 1048576 && $4 ~ />_scaled_mm$/) next  # of cuBLASLt
-            size[$2] = $3
-            live += $3
-            if (live > peak[phase]) peak[phase] = live
+            counts($2, $3, phase)
         }
         $1 == "f" && ($2 in size) { live -= size[$2]; delete size[$2] }
         END { for (i = 1; i <= n; i++) printf "%s %.0f\n", order[i], peak[order[i]] }'
@@ -35,6 +40,15 @@ phases_of_estimate() {
         { live += $2 == "alloc" ? $4 : -$4; if (live > peak[$9]) peak[$9] = live }
         END { for (i = 1; i <= n; i++) printf "%s %.0f\n", order[i], peak[order[i]] }'
 }
+
+# A result of a workspace's size counts, what a product borrows does not.
+workspace=7
+if [ "$(printf 'a 1 7 mm fwd temp -\na 2 7 mm fwd temp -\nf 2\na 3 1 add fwd temp -\nf 1\n' | phases_of_trace 100)" = "fwd 8" ]; then
+    echo "ok a result of a workspace's size counts"
+else
+    status=1
+    echo "not ok a result of a workspace's size counts"
+fi
 
 # compare SLACK TOKENS TRACE ESTIMATE PHASES: what differs, nothing where all is well; so many phases are in both at least.
 compare() {

@@ -39,13 +39,22 @@ static bool experts_spread_here(const struct vram_config *c)
            !c->eval_batch_size && !c->attention_mask && !c->lora_kernels;
 }
 
+// GPUs that have a sequence together share experts as those that have sequences of their own.
+// DeepSeek's attention has heads of two widths, of which the ring was not seen. SRC: torchtitan
+// distributed/parallel_dims.py (efsdp); traces titan_moe_*cp*.
+static bool experts_in_rings(const struct vram_config *c)
+{
+    return framework_goes(c, BY_PERMUTED_EXPERTS) && c->tensor_parallel == 1 &&
+           !family_is_deepseek(c);
+}
+
 // SRC: torchtitan distributed/parallel_dims.py (efsdp), models/llama4/infra/parallelize.py.
 int model_check_divided_experts(const struct vram_config *c, struct message *e)
 {
     uint64_t ways = c->expert_parallel;
     bool family = c->family == FAMILY_QWEN3_MOE || c->family == FAMILY_LLAMA4 ||
                   c->family == FAMILY_LLAMA4_BARE || family_is_deepseek(c);
-    bool whole = c->context_parallel == 1 && c->pipeline_parallel == 1;
+    bool whole = c->pipeline_parallel == 1 && (c->context_parallel == 1 || experts_in_rings(c));
     bool titan = family && !c->lora_rank && framework_goes(c, BY_PERMUTED_EXPERTS) &&
                  c->parallel == PARALLEL_FSDP && !c->compile && !c->offload_params &&
                  c->reshard_after_forward != RESHARD_NO && !c->expert_shared_batch;

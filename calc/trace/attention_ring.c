@@ -14,7 +14,8 @@
 #ifndef VRAM_SMALL
 bool attention_is_ring(const struct graph *g)
 {
-    return g->m->c.context_parallel > 1 && graph_has(g, TRAIT_INNER_MODEL);
+    bool here = graph_has(g, TRAIT_INNER_MODEL) || !g->m->c.compile;
+    return g->m->c.context_parallel > 1 && here;
 }
 
 // From the third on each turn is like the one before it: these hold all that is ever there.
@@ -104,9 +105,10 @@ static void ring_part_goes(struct graph *g, struct ring_part *p)
     ring_random_go(g, p);
 }
 
-// The results so far, in float32.
+// The results so far, in float32, and what is still there: the keys of all, the last turn.
 struct ring_sums {
-    uint32_t out, lse;
+    uint32_t out, lse, keys;
+    struct ring_part last;
 };
 
 // op(a, b), in place of b's variable.
@@ -171,13 +173,14 @@ static struct value ring_turned(struct graph *g, struct value out)
     return copy;
 }
 
-struct value layer_attention_ring(struct graph *g, struct value q, struct value k, struct value v)
+// All turns: the sums of them, and what the first one leaves for backward.
+static struct ring_sums ring_run(struct graph *g, struct value q, struct value k,
+                                 struct ring_part *first)
 {
-    const struct value in[3] = {q, k, v};
     unsigned turns = ring_turns(g);
     struct ring_keys keys = ring_gather(g, k.shape);
-    struct ring_part first = ring_kernel(g, true, q.shape), part = first;
-    struct ring_sums sums = {.lse = first.lse};
+    struct ring_part part = *first = ring_kernel(g, true, q.shape);
+    struct ring_sums sums = {.lse = first->lse};
     sums.out = ring_make(g, OP_TO_COPY, DT_F32, q.shape);
     ring_go(g, &keys.sent);
     for (unsigned i = 1; i < turns; i++) {
@@ -186,18 +189,63 @@ struct value layer_attention_ring(struct graph *g, struct value q, struct value 
         ring_own_go(g, &keys);
         struct ring_part next = ring_kernel(g, ring_is_whole(i), q.shape);
         if (i == 1)
-            ring_go(g, &first.out);
+            ring_go(g, &first->out);
         else
             ring_part_goes(g, &part);
         part = next;
         ring_merge(g, &sums, ring_is_whole(i), q.shape);
     }
-    struct value out = graph_make(g, OP_TO_COPY, ROLE_ATTENTION, PART_OUTPUT, q.dtype, q.shape);
+    sums.last = part;
+    sums.keys = keys.all;
+    return sums;
+}
+
+static struct value ring_result(struct graph *g, struct value q)
+{
+    return graph_make(g, OP_TO_COPY, ROLE_ATTENTION, PART_OUTPUT, q.dtype, q.shape);
+}
+
+static void ring_follow(struct graph *g, struct value *out, const struct value in[3], uint32_t lse,
+                        const struct ring_part *first)
+{
+    if (graph_needs(g, in[0]) || graph_needs(g, in[1]) || graph_needs(g, in[2]))
+        ring_save(g, out, in, lse, first);
+}
+
+// A policy of operations sees the ring as one, whose results it keeps: the second run has them.
+static struct value ring_chosen(struct graph *g, const struct value in[3])
+{
+    int32_t choosing = g->choosing;
+    struct ring_part first = {TAPE_NONE, TAPE_NONE, {TAPE_NONE, TAPE_NONE}};
+    struct ring_sums sums = {.out = TAPE_NONE, .lse = TAPE_NONE, .keys = TAPE_NONE, .last = first};
+    g->choosing = GRAPH_NO_FRAME;
+    if (!g->recompute)
+        sums = ring_run(g, in[0], in[1], &first);
+    g->choosing = choosing;
+    struct value out = ring_result(g, in[0]);
     ring_go(g, &sums.out);
-    ring_go(g, &keys.all);
-    ring_part_goes(g, &part);
-    if (graph_needs(g, q) || graph_needs(g, k) || graph_needs(g, v))
-        ring_save(g, &out, in, sums.lse, &first);
+    ring_go(g, &sums.keys);
+    ring_part_goes(g, &sums.last);
+    ring_go(g, &sums.lse);
+    uint32_t lse = graph_scratch(g, OP_SUB, ROLE_ATTENTION, PART_LSE, DT_F32, SHAPE_LSE);
+    ring_follow(g, &out, in, lse, &first);
+    ring_go(g, &lse);
+    ring_random_go(g, &first);
+    return ring_turned(g, out);
+}
+
+struct value layer_attention_ring(struct graph *g, struct value q, struct value k, struct value v)
+{
+    const struct value in[3] = {q, k, v};
+    struct ring_part first;
+    if (g->choosing != GRAPH_NO_FRAME)
+        return ring_chosen(g, in);
+    struct ring_sums sums = ring_run(g, q, k, &first);
+    struct value out = ring_result(g, q);
+    ring_go(g, &sums.out);
+    ring_go(g, &sums.keys);
+    ring_part_goes(g, &sums.last);
+    ring_follow(g, &out, in, sums.lse, &first);
     ring_go(g, &sums.lse);
     ring_random_go(g, &first);
     return ring_turned(g, out);

@@ -51,7 +51,8 @@ static void graph_reset_ahead(struct graph *g)
     g->ahead = g->open = g->behind = g->root = g->reduced = g->bucket = TAPE_NONE;
 #ifndef VRAM_SMALL
     g->sent = graph_none();
-    g->next = g->next_experts = g->own_experts = g->behind_experts = g->open_experts = TAPE_NONE;
+    g->next = g->next_experts = g->own_experts = g->behind_experts = g->open_experts = g->table =
+        TAPE_NONE;
 #endif
 }
 
@@ -248,6 +249,8 @@ static bool graph_is_chosen(struct graph *g, enum op op, uint8_t role, uint8_t p
         return true;
     if (op == OP_ALL_TO_ALL)
         return g->m->c.family != FAMILY_QWEN3_MOE;
+    if (role == ROLE_ATTENTION && g->m->c.context_parallel > 1)  // of the ring as one operation
+        return (op == OP_TO_COPY && part == PART_OUTPUT) || (op == OP_SUB && part == PART_LSE);
 #endif
     return op == OP_NEW_EMPTY && role == ROLE_ATTENTION && part != PART_SCRATCH &&
            !model_repeats_attention(g->m);
@@ -283,13 +286,6 @@ uint32_t graph_scratch(struct graph *g, enum op op, uint8_t role, uint8_t part, 
     if (chosen)
         graph_choose(g, storage);
     return storage;
-}
-
-void graph_taken(struct graph *g, uint32_t storage)
-{
-    if (graph_ok(g) && storage != TAPE_NONE && graph_is_nanotron(g) &&
-        g->m->c.tensor_parallel > 1 && g->m->c.sequence_parallel)
-        g->t->storages[storage].taken = true;
 }
 
 uint32_t graph_sent(struct graph *g, enum op op, uint8_t role, uint8_t dtype)

@@ -236,7 +236,7 @@ struct graph {
     struct value streams[MODEL_STREAMS], stream_raw;  // variables of a model with several
     struct value layer_inputs, layer_input;           // of all layers, and of the one that runs
     // gathered ahead, and the experts' weights in backward; angles of a block: parallel_experts.c
-    uint32_t next, next_experts, own_experts, behind_experts, open_experts, angles[2];
+    uint32_t next, next_experts, own_experts, behind_experts, open_experts, angles[2], table;
     struct value sent;   // what experts send back
     uint32_t chunks[2];  // gradients of two chunks of logits, before the others': nodes_chunks
 #endif

@@ -95,3 +95,10 @@ void graph_saved_go(struct graph *g)
         n->saved[k] = TAPE_NONE;
     }
 }
+
+void graph_taken(struct graph *g, uint32_t storage)
+{
+    if (graph_ok(g) && storage != TAPE_NONE && graph_is_nanotron(g) &&
+        g->m->c.tensor_parallel > 1 && g->m->c.sequence_parallel)
+        g->t->storages[storage].taken = true;
+}

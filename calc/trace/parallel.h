@@ -103,7 +103,8 @@ uint32_t experts_taken(uint32_t *gathered);
 
 // Copies of the angles that a block gets, and who keeps them to the end of its backward pass.
 void parallel_angles(struct graph *g);
-void parallel_angles_keep(struct graph *g, struct value x);
+void parallel_angles_keep(struct graph *g, struct value x, bool again);
+void parallel_angles_go(struct graph *g);
 #endif
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "calc/model/experts.h"
 #include "calc/model/precision.h"
+#include "calc/trace/attention_ring.h"
 #include "calc/trace/gather.h"
 #include "calc/trace/parallel.h"
 
@@ -221,21 +222,51 @@ static bool experts_casts_angles(const struct graph *g)
            !g->m->c.compile && precision_of(&g->m->c)->weight != g->compute;
 }
 
-void parallel_angles(struct graph *g)
+// Where GPUs share a sequence a block picks its positions out of the table. SRC: torchtitan
+// models/qwen3/model/model.py (reshape_for_broadcast), models/llama4/model/model.py.
+static bool experts_pick_angles(const struct graph *g)
 {
-    for (unsigned i = 0; i < 2; i++)
-        g->angles[i] =
-            experts_casts_angles(g)
-                ? graph_scratch(g, OP_TO_COPY, ROLE_ROTARY, PART_INPUT_CAST, g->compute, SHAPE_ROPE)
-                : TAPE_NONE;
+    return attention_is_ring(g) && framework_goes(&g->m->c, BY_COMPLEX_ANGLES);
 }
 
-void parallel_angles_keep(struct graph *g, struct value x)
+static uint32_t angles_make(struct graph *g, enum op op, uint8_t dtype, shape_id shape)
 {
+    return graph_scratch(g, op, ROLE_ROTARY, PART_INPUT_CAST, dtype, shape);
+}
+
+void parallel_angles(struct graph *g)
+{
+    bool casts = experts_casts_angles(g), picks = experts_pick_angles(g);
+    g->table =
+        casts && picks ? angles_make(g, OP_TO_COPY, g->compute, SHAPE_ROPE_TABLE) : TAPE_NONE;
+    for (unsigned i = 0; i < 2; i++)
+        g->angles[i] = casts ? angles_make(g, OP_TO_COPY, g->compute, SHAPE_ROPE) : TAPE_NONE;
+    if (picks && !casts)
+        g->angles[0] = angles_make(g, OP_INDEX, DT_F32, SHAPE_ROPE);
+}
+
+static void angles_hold(struct graph *g, struct value x, uint32_t angles)
+{
+    if (angles != TAPE_NONE && x.node != GRAPH_NO_NODE)
+        graph_save(g, x.node, angles);
+}
+
+// A block that runs again keeps what it is given, another what it has picked.
+void parallel_angles_keep(struct graph *g, struct value x, bool again)
+{
+    bool picks = experts_pick_angles(g);
+    if (again)
+        angles_hold(g, x, g->table);
     for (unsigned i = 0; i < 2; i++) {
-        if (g->angles[i] != TAPE_NONE && x.node != GRAPH_NO_NODE)
-            graph_save(g, x.node, g->angles[i]);
+        if (!picks || !again)
+            angles_hold(g, x, g->angles[i]);
         tape_unref(g->t, g->angles[i]);
     }
+}
+
+void parallel_angles_go(struct graph *g)
+{
+    tape_unref(g->t, g->table);
+    g->table = TAPE_NONE;
 }
 #endif

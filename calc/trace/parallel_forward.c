@@ -2,6 +2,7 @@
 // torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py (wait_for_unshard).
 
 #include "calc/model/scheme.h"
+#include "calc/trace/checkpoint.h"
 #include "calc/trace/gather.h"
 #include "calc/trace/parallel.h"
 
@@ -79,7 +80,7 @@ static struct value parallel_view(struct graph *g, struct value x, enum node_kin
     return view;
 }
 
-static struct value parallel_enter(struct graph *g, struct value x)
+static struct value parallel_enter(struct graph *g, struct value x, block_fn *body)
 {
 #ifndef VRAM_SMALL
     parallel_angles(g);
@@ -87,15 +88,20 @@ static struct value parallel_enter(struct graph *g, struct value x)
     g->open = parallel_take_forward(g, parallel_layer_shape(g, graph_layer(g)));
     struct value view = parallel_view(g, x, NODE_RESHARD);
 #ifndef VRAM_SMALL
-    parallel_angles_keep(g, view);
+    parallel_angles_keep(g, view, body == checkpoint_block);
     experts_prefetch(g);
     parallel_gather_forward(g, graph_layer(g) + 1);
+#else
+    (void)body;
 #endif
     return view;
 }
 
 static struct value parallel_leave(struct graph *g, struct value x)
 {
+#ifndef VRAM_SMALL
+    parallel_angles_go(g);
+#endif
     if (parallel_stays(g) && graph_ok(g))
         parallel_unit(g)->weights = g->open;
     else
@@ -106,7 +112,7 @@ static struct value parallel_leave(struct graph *g, struct value x)
 
 struct value parallel_layer(struct graph *g, struct value x, block_fn *body)
 {
-    struct value in = parallel_enter(g, x);
+    struct value in = parallel_enter(g, x, body);
     struct value inside = body(g, in);
     struct value out = parallel_leave(g, inside);
     graph_drop(g, in);

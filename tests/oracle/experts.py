@@ -95,7 +95,7 @@ def made(family, layers, seq, make, args, kind):
     return model
 
 
-def job(batch, seq, ways, tp, ep, etp, checkpoint, compile):
+def job(batch, seq, ways, tp, cp, ep, etp, checkpoint, compile):
     """torchtitan's configuration and its meshes."""
     from torchtitan.config import JobConfig
     from torchtitan.distributed import ParallelDims
@@ -104,23 +104,23 @@ def job(batch, seq, ways, tp, ep, etp, checkpoint, compile):
     config.activation_checkpoint.mode = {"": "none", "full": "full"}.get(checkpoint, "selective")
     config.activation_checkpoint.selective_ac_option = str(checkpoint or "op")
     config.compile.enable = bool(compile)
-    return config, ParallelDims(dp_replicate=1, dp_shard=ways, cp=1, tp=tp, pp=1, ep=ep, etp=etp, world_size=ways * tp)
+    return config, ParallelDims(dp_replicate=1, dp_shard=ways // cp, cp=cp, tp=tp, pp=1, ep=ep, etp=etp, world_size=ways * tp)
 
 
-def titan_experts(family, layers, batch, seq, world=8, ep=1, tp=1, etp=1, checkpoint="", compile=False, loss="eager",
+def titan_experts(family, layers, batch, seq, world=8, ep=1, tp=1, cp=1, etp=1, rank=0, checkpoint="", compile=False, loss="eager",
                   optimizer="fused", clip=0, steps=2):
-    """world GPUs divide the data, tp times as many in all."""
+    """world GPUs divide the data, cp of them a sequence, tp times as many in all."""
     import functools
     from torchtitan.components.loss import cross_entropy_loss
     from torchtitan.distributed.utils import clip_grad_norm_
     import lonely
-    lonely.join(0, world * tp)
+    lonely.join(rank, world * tp)
     from torch.testing._internal.distributed import fake_pg  # noqa: F401  (the backend of meshes of one)
     Even()
     kind, (args, make, parallelize) = package(family)
     model = made(family, layers, seq, make, args, kind)
     run_uncounted()
-    config, dims = job(batch, seq, world, tp, ep, etp, checkpoint, compile)
+    config, dims = job(batch, seq, world, tp, cp, ep, etp, checkpoint, compile)
     dims.build_mesh()
     parallelize(model, dims, config)
     if tp > 1:
@@ -128,5 +128,5 @@ def titan_experts(family, layers, batch, seq, world=8, ep=1, tp=1, etp=1, checkp
         loss_parallel().__enter__()
     loss_fn = torch.compile(cross_entropy_loss) if loss == "compiled" else cross_entropy_loss
     opt = trainers.optimizer_of(model, optimizer)
-    blocks.steps_of(model, opt, steps, clip, lambda: blocks.titan_micro(model, loss_fn, family, batch, seq, world, 0),
+    blocks.steps_of(model, opt, steps, clip, lambda: blocks.titan_micro(model, loss_fn, family, batch, seq, world, cp if cp > 1 else 0),
                     functools.partial(clip_grad_norm_, foreach=True, ep_enabled=ep > 1))

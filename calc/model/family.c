@@ -48,7 +48,8 @@ enum {
     LOOPED = 1 << 13,
     HALF = 1 << 14,
     GATHERED = 1 << 15,
-    LOOSE = 1 << 16
+    LOOSE = 1 << 16,
+    EAGER = 1 << 17
 };
 
 static const struct family_limit {
@@ -82,6 +83,14 @@ static unsigned family_whole_runs(const struct vram_config *c)
                              (c->task == TASK_INFERENCE && c->transformers < 5015) * UNPACKED);
 }
 
+// transformers' own scores are modelled in the whole module alone.
+static unsigned family_small_runs(const struct vram_config *c)
+{
+    bool eager = !MODEL_IS_WHOLE && c->attention == ATTENTION_MATH && c->task == TASK_TRAIN &&
+                 framework_goes(c, BY_TRANSFORMERS) && c->mode != MODE_REFERENCE;
+    return eager * EAGER;
+}
+
 // Families that torchtitan has in a form of its own.
 static bool family_is_torchtitans(const struct vram_config *c)
 {
@@ -101,7 +110,7 @@ static unsigned family_runs(const struct vram_config *c)
     bool vectors = c->adapter == ADAPTER_DORA || c->adapter == ADAPTER_IA3;
     return (c->task == TASK_INFERENCE) * SERVES |
            (c->attention == ATTENTION_MATH || c->attention == ATTENTION_FLASH_2) * SCORES |
-           family_whole_runs(c) | (c->pipeline_parallel > 1) * STAGES |
+           family_whole_runs(c) | family_small_runs(c) | (c->pipeline_parallel > 1) * STAGES |
            (c->lora_rank && vectors) * VECTORS | (c->quantization > 0) * QUANTIZED |
            (c->kernels > 0) * KERNELS | config_fuses_head(c) * FUSED |
            (loss > CROSS_ENTROPY_UPCAST && !config_compiles_loss(c)) * LOSSES |

@@ -118,11 +118,12 @@ enum model_trait {
     TRAIT_COUNT
 };
 
-// A bit for each, the first 64 in the first word.
+// A bit for each, the first 64 in the first word; the small module's are in one.
+enum { MODEL_TRAIT_WORDS = (TRAIT_COUNT + 63) / 64 };
 struct model_traits {
-    uint64_t words[2];
+    uint64_t words[MODEL_TRAIT_WORDS];
 };
-_Static_assert(TRAIT_COUNT <= 128, "a model's traits are the bits of two words");
+_Static_assert(MODEL_TRAIT_WORDS <= 2, "engine.c has room for two");
 
 // Derived sizes; every product fits (size_ok).
 struct model {

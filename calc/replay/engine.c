@@ -184,7 +184,7 @@ static struct vram_config engine_key(const struct model *m)
         k.roundup_power2_divisions = 0;
     k.context_mib = k.workspace_bytes = 0;
     k.torch = m->traits.words[0];
-    k.transformers = m->traits.words[1];
+    k.transformers = MODEL_TRAIT_WORDS > 1 ? m->traits.words[MODEL_TRAIT_WORDS - 1] : 0;
     return k;
 }
 

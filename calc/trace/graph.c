@@ -49,6 +49,7 @@ bool graph_grow(struct graph *g, void *ptr_to_ptr, size_t *cap, size_t need, siz
 static void graph_reset_ahead(struct graph *g)
 {
     g->ahead = g->open = g->behind = g->root = g->reduced = g->bucket = TAPE_NONE;
+    g->open_unit = TAPE_GLOBAL;
 #ifndef VRAM_SMALL
     g->sent = graph_none();
     g->next = g->next_experts = g->own_experts = g->behind_experts = g->open_experts = g->table =

@@ -215,7 +215,7 @@ struct graph {
     uint32_t resident, stayed;   // weights that ZeRO-3 keeps gathered to the end of the pass
 #endif
     uint32_t reduced;   // the last block's gradients on their way to all GPUs: parallel.c
-    int32_t open_unit;  // layer that `open` belongs to, while a backward pass runs
+    int32_t open_unit;  // layer that runs backward, with the weights `open`, or TAPE_GLOBAL
     uint8_t open_sub;
     bool workspaces;  // cuBLAS workspaces are part of the tape
     bool workspace_done[2];

@@ -120,7 +120,6 @@ static void parallel_make_parts(struct graph *g, unsigned count)
     parallel_forget_held(g, count);
 }
 
-// One after the other.
 static void parallel_reduce_held(struct graph *g, unsigned count)
 {
     for (uint16_t i = 0; i < count && graph_ok(g); i++) {
@@ -372,6 +371,7 @@ static void parallel_end_first(struct graph *g)
 
 static void parallel_reshard(struct graph *g)
 {
+    g->open_unit = TAPE_GLOBAL;
     if (parallel_prefetch(g) == PREFETCH_LAST)
         parallel_gather_next(g);
 #ifndef VRAM_SMALL
@@ -474,7 +474,7 @@ void parallel_close(struct graph *g)
         parallel_sum_all(g);
     if (!g->gathered || !graph_ok(g))
         return;
-    if (g->open != TAPE_NONE) {
+    if (g->open_unit != TAPE_GLOBAL) {
         g->t->unit = g->open_unit;
         g->t->sub = g->open_sub;
         parallel_reshard(g);

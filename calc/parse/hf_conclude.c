@@ -142,6 +142,24 @@ static void conclude_layers(struct parse *p)
     }
 }
 
+// Of Mellum every layer has experts. What guesses a second token is not loaded. SRC: transformers
+// 5.23 models/mellum/modeling_mellum.py (_keys_to_ignore_on_load_unexpected).
+static int conclude_mellum(struct parse *p)
+{
+    struct entry e;
+    bool mellum = false;
+    uint64_t all;
+    parse_rewind(p);
+    while (parse_entry(p, &e))
+        mellum = mellum || (span_is(e.key, "model_type") && span_is(e.value, "mellum"));
+    parse_rewind(p);
+    while (mellum && parse_entry(p, &e)) {
+        if (span_is(e.key, "mlp_layer_types") && count_kind(e.value, "sparse", &all) != all)
+            return hf_not_modelled(p, &e);
+    }
+    return VRAM_OK;
+}
+
 // Of Granite 4.0 those whose layers are all attention, with positions, are modelled; without a list
 // no layer is. SRC: transformers 5.23 models/granitemoehybrid/configuration_granitemoehybrid.py,
 // GraniteMoeHybridConfig.__post_init__.
@@ -277,14 +295,17 @@ static void conclude_window(struct parse *p)
     };
     struct vram_config *c = &p->v->config;
     struct entry e;
-    bool on = true;
+    bool on = true, mellum = false, listed = false;
     for (size_t i = 0; i < sizeof asked; i++)
         on = on && c->family != asked[i];
     parse_rewind(p);
-    while (parse_entry(p, &e))
+    while (parse_entry(p, &e)) {
         if (span_is(hf_inner(e.key), "use_sliding_window"))
             on = span_is(e.value, "true");
-    if (!on)
+        mellum = mellum || (span_is(e.key, "model_type") && span_is(e.value, "mellum"));
+        listed = listed || span_is(e.key, "layer_types");
+    }
+    if (!(mellum ? listed : on))  // without a list Mellum's layers see all
         c->sliding_window = 0;
 }
 
@@ -300,6 +321,8 @@ int hf_conclude(struct parse *p)
         rc = conclude_turned(p);
     if (rc == VRAM_OK)
         rc = conclude_granite(p);
+    if (rc == VRAM_OK)
+        rc = conclude_mellum(p);
     if (rc == VRAM_OK)
         rc = conclude_gemma4(p);
     if (rc == VRAM_OK)

@@ -106,6 +106,15 @@ WIDTHS = {
                       moe_intermediate_size=768, num_attention_heads=32, num_key_value_heads=4, head_dim=128,
                       num_experts=128, num_experts_per_tok=8, norm_topk_prob=True, max_position_embeddings=40960,
                       tie_word_embeddings=False),
+    # JetBrains/Mellum2-12B-A2.5B-Base by MellumConfig's defaults, with 16 experts for 64
+    "mellum": dict(model_type="mellum", vocab_size=98304, hidden_size=2304, intermediate_size=7168, num_attention_heads=32,
+                   num_key_value_heads=4, head_dim=128, moe_intermediate_size=896, num_local_experts=16, num_experts_per_tok=8,
+                   sliding_window=512, max_position_embeddings=131072, tie_word_embeddings=False),
+    # the same with windows shorter than a sequence in three layers of four
+    "mellum_windows": dict(model_type="mellum", vocab_size=98304, hidden_size=2304, intermediate_size=7168, num_attention_heads=32,
+                           num_key_value_heads=4, head_dim=128, moe_intermediate_size=896, num_local_experts=16,
+                           num_experts_per_tok=8, sliding_window=512, max_position_embeddings=131072, tie_word_embeddings=False,
+                           layer_types=["sliding_attention"] * 3 + ["full_attention"]),
     # openai/gpt-oss-20b
     "gpt_oss": dict(model_type="gpt_oss", vocab_size=201088, hidden_size=2880, intermediate_size=2880,
                     num_attention_heads=64, num_key_value_heads=8, head_dim=64, num_local_experts=32,

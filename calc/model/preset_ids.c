@@ -30,6 +30,10 @@ static const struct {
     {"gptqint4", QUANTIZATION_GPTQ},
     {"gptqint8", QUANTIZATION_GPTQ_INT8},
     {"fp8", QUANTIZATION_FP8},
+    {"gptq", QUANTIZATION_GPTQ},  // TheBloke's and ModelCloud's, of 4 bits
+    {"4bits", QUANTIZATION_AWQ},  // Yi's cards
+    {"8bits", QUANTIZATION_GPTQ_INT8},
+    {"fp16", QUANTIZATION_NONE},
     {"128k", QUANTIZATION_NONE},
     {"1m", QUANTIZATION_NONE},
     {"deduped", QUANTIZATION_NONE},

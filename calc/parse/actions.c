@@ -8,6 +8,7 @@
 #include "calc/parse/actions_serving.h"
 #include "calc/parse/actions_torchtitan.h"
 #include "calc/parse/model_by_name.h"
+#include "calc/parse/pattern.h"
 
 static int set(struct parse *p, const struct entry *e, const char *field, struct span value)
 {
@@ -35,25 +36,6 @@ static const char *module_of(struct span name)
     return "";
 }
 
-// "model.layers.[\\d]+.(mlp|self_attn).(up|down|gate|q|k|v|o)_proj", a pattern over all layers: its
-// last brackets, without them. Empty: it is no such pattern.
-static struct span pattern_of(struct span value)
-{
-    struct span none = {"", 0};
-    size_t layers = span_find(value, "layers"), end = value.len, open;
-    if (layers == value.len || end < 6 || !span_is(span_skip(value, end - 6), ")_proj"))
-        return none;
-    for (open = end -= 6; open > layers && value.at[open] != '('; open--)
-        ;
-    struct span path = {value.at + layers, open - layers};
-    bool attention = span_find(path, "self_attn") < path.len,
-         mlp = span_find(path, "mlp") < path.len;
-    for (size_t i = 0; i < path.len; i++)
-        if (path.at[i] >= '0' && path.at[i] <= '9')  // some layers alone
-            return none;
-    return attention && mlp ? (struct span){value.at + open + 1, end - open - 1} : none;
-}
-
 // "self_attn.q_proj" without what it is part of, where that is every block's attention or
 // feed-forward.
 static struct span last_name(struct span name)
@@ -69,6 +51,15 @@ static struct span last_name(struct span name)
         }
     }
     return name;
+}
+
+enum { NAME_ROOM = 64 };
+
+static void copy_name(char room[NAME_ROOM], struct span name)
+{
+    size_t n = name.len < NAME_ROOM - 1 ? name.len : NAME_ROOM - 1;
+    mem_copy(room, name.at, n);
+    room[n] = 0;
 }
 
 static void append_word(struct text_line *out, const char *word)
@@ -95,30 +86,31 @@ static bool is_other_layer(struct span name)
                          name.at, name.len);
 }
 
-// Layers with adapters; a fused one is all that it holds. A name that no layer has is passed over
-// where another one has adapters. SRC: peft src/peft/tuners/tuners_utils.py, inject_adapter
+// Layers with adapters; a fused one is all that it holds. A pattern, where the map says that there
+// may be one, is concluded from the model. A name that no layer has is passed over where another
+// one has adapters. SRC: peft src/peft/tuners/tuners_utils.py, inject_adapter
 // (targeted_module_names is empty: ValueError).
 static int on_modules(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
 {
     struct text_line all = {{0}, 0}, known = {{0}, 0};
-    struct span pattern = pattern_of(span_trim(e->value)), rest = pattern.len ? pattern : e->value,
-                unknown = {"", 0};
+    struct span rest = e->value, unknown = {"", 0};
     // axolotl's switch adds all to the list. SRC: axolotl loaders/adapter.py, load_lora
     const struct vram_pair *linear = pair_find(p, "lora_target_linear");
     bool other = false;
-    (void)map;
     (void)as;
     if (linear && span_is(span_of(linear->value), "true"))
         append_word(&all, "all");
+    if (*map && pattern_is_one(e->value))
+        return all.len ? set_word(p, e, "lora_targets", all.text) : VRAM_OK;
     while (rest.len > 0) {
-        struct span name = {rest.at, span_find(rest, pattern.len ? "|" : ",")};
-        char own[64];
+        struct span name = {rest.at, span_find(rest, ",")};
+        char own[NAME_ROOM];
         rest = span_skip(rest, name.len + 1);
-        name = last_name(span_trim(name));
+        name = span_trim(name);
+        copy_name(own, name);
+        if (!is_target(p, own))  // "mlp.c_proj" is one
+            copy_name(own, name = last_name(name));
         const char *ours = module_of(name);
-        size_t n = name.len < sizeof own - 1 ? name.len : sizeof own - 1;
-        mem_copy(own, name.at, n);
-        own[n] = 0;
         append_word(&all, ours[0] ? ours : own);
         if (is_target(p, ours[0] ? ours : own)) {
             append_word(&known, ours[0] ? ours : own);
@@ -151,10 +143,8 @@ static int on_saved(struct parse *p, const char *map, const struct entry *e, str
                        ARGS(arg_part("name", name.at, name.len)));
             continue;
         }
-        char own[64];
-        size_t n = name.len < sizeof own - 1 ? name.len : sizeof own - 1;
-        mem_copy(own, name.at, n);
-        own[n] = 0;
+        char own[NAME_ROOM];
+        copy_name(own, name);
         append_word(&kept, own);
     }
     return kept.len ? set_word(p, e, "modules_to_save", kept.text) : VRAM_OK;

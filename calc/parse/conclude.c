@@ -15,6 +15,7 @@
 #include "calc/parse/conclude_compile.h"
 #include "calc/parse/conclude_fsdp.h"
 #include "calc/parse/lookup.h"
+#include "calc/parse/targets.h"
 
 // The words of facts.def, by number.
 enum { IS_FLOAT32 = 1, IS_BFLOAT16, IS_FLOAT16, AS_CHECKPOINT };
@@ -248,28 +249,6 @@ static void conclude_router_loss(struct parse *p)
 
 // ---- what is not modelled together -----------------------------------------------------------
 
-// axolotl itself has no fused functions for eight bits and FSDP1.
-// The layers that PEFT gives adapters where a LoraConfig, or TRL's, names none. SRC: peft 0.20
-// src/peft/utils/constants.py, TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING.
-static const struct {
-    const char *families, *targets;
-} PEFT_TARGETS[] = {
-    {"llama llama4 mistral mixtral stablelm gemma gemma2 gemma3 qwen2 qwen3 opt opt_late gptj "
-     "gpt_neo bert roberta",
-     "lora_targets=q+v"},
-    {"phi", "lora_targets=q+v+up+down"},
-    {"gpt2 gpt_neox gpt_bigcode bloom falcon mpt codegen", "lora_targets=q+k+v"},
-};
-
-// A key that the file has, be its value no literal.
-static bool is_there(const struct parse *p, const char *key)
-{
-    for (size_t i = 0; i < p->pair_count; i++)
-        if (span_is(span_of(p->pairs[i].key), key) && !value_is_nothing(span_of(p->pairs[i].value)))
-            return true;
-    return false;
-}
-
 // A file of `llamafactory-cli chat` or `export` trains nothing. SRC: LLaMA-Factory
 // src/llamafactory/hparams/parser.py, _INFER_ARGS, which has none of these; transformers
 // training_args.py, do_train.
@@ -280,55 +259,33 @@ static void conclude_inference(struct parse *p)
     const struct vram_pair *own = pair_find(p, "finetuning_type");
     bool trains = !own;
     for (size_t i = 0; i < sizeof training / sizeof *training; i++)
-        trains = trains || is_there(p, training[i]);
+        trains = trains || pair_find(p, training[i]);
     // what only predicts or evaluates says no do_train, whose default is false
     const struct vram_pair *does = pair_find(p, "do_predict");
     does = does ? does : pair_find(p, "do_eval");
-    if (own && does && value_is_true(span_of(does->value)) && !is_there(p, "do_train"))
+    if (own && does && value_is_true(span_of(does->value)) && !pair_find(p, "do_train"))
         trains = false;
     if (!trains)
         parse_warn(p, MESSAGE_takes_less, (struct err_pos){p->file, own->key_line, own->key_col},
                    ARGS(arg_text("key", "do_train"), arg_text("value", "false")));
 }
 
-static bool is_marked(const struct parse *p, const char *mark)
+// axolotl itself has no fused functions for eight bits and FSDP1.
+static int conclude_adapters(struct parse *p)
 {
-    for (size_t i = 0; i < p->pair_count; i++)
-        if (span_is(span_of(p->pairs[i].key), mark))
-            return true;
-    return false;
-}
-
-static void conclude_targets(struct parse *p)
-{
-    struct vram *v = p->v;
-    const struct vram_pair *trl = pair_find(p, "use_peft");
-    bool call = pair_find(p, "lora_config.r") && is_marked(p, "_LoraConfig"),
-         peft = call || pair_find(p, "peft_type") || (trl && value_is_true(span_of(trl->value)));
-    const char *family = vram_field_at(FIELD_family)->values[v->config.family];
-    if (!peft || !v->config.lora_rank || v->config.adapter == ADAPTER_IA3 ||
-        v->places[FIELD_lora_targets].line || is_there(p, "lora_config.target_modules") ||
-        is_there(p, "lora_target_modules") || is_there(p, "lora_config.target_parameters"))
-        return;
-    for (size_t i = 0; i < sizeof PEFT_TARGETS / sizeof *PEFT_TARGETS; i++)
-        if (text_has_word(PEFT_TARGETS[i].families, family, text_len(family)))
-            handle_imply(v, PEFT_TARGETS[i].targets);
-}
-
-static void conclude_adapters(struct parse *p)
-{
-    conclude_targets(p);
+    int rc = conclude_targets(p);
     conclude_inference(p);
     struct vram_config *c = &p->v->config;
     bool low = p->v->facts.low_adapters == SAID_YES && c->quantization && c->lora_rank;
     if (low && c->adapter_dtype == ADAPTER_DTYPE_AUTO && c->adapter == ADAPTER_LORA)
         c->adapter_dtype = ADAPTER_DTYPE_BASE;
     if (!c->lora_kernels || model_fuses_adapters(c))
-        return;
+        return rc;
     if (c->lora_rank && c->quantization != QUANTIZATION_INT8 &&
         !(c->parallel == PARALLEL_FSDP1 && scheme_many(c)))
         note(p, MESSAGE_adapters_unfused);
     c->lora_kernels = 0;
+    return rc;
 }
 
 // transformers takes the cache away where it checkpoints blocks itself, with a warning.
@@ -438,7 +395,7 @@ int conclude(struct parse *p)
     conclude_own_ways(p);
     conclude_dtype(p);
     conclude_form(p);
-    conclude_adapters(p);
+    int rc = conclude_adapters(p);
     conclude_unsloth(p);
     conclude_cache(p);
     conclude_loss(p);
@@ -448,7 +405,7 @@ int conclude(struct parse *p)
     conclude_evaluation(p);
     if (p->v->facts.model)
         parse_choose_length(p);
-    return conclude_accumulation(p);
+    return rc == VRAM_OK ? conclude_accumulation(p) : rc;
 }
 
 void conclude_command(struct parse *p, enum format_id format)

@@ -29,6 +29,14 @@ const struct vram_pair *pair_find(const struct parse *p, const char *key)
     return found;
 }
 
+bool pair_is_there(const struct parse *p, const char *key)
+{
+    for (size_t i = 0; i < p->pair_count; i++)
+        if (span_is(span_of(p->pairs[i].key), key))
+            return true;
+    return false;
+}
+
 const struct vram_pair *pair_among(const struct parse *p, struct span keys)
 {
     const struct vram_pair *found = NULL;

@@ -76,8 +76,17 @@ static bool py_take_word(struct py *p, const char *word)
     return true;
 }
 
+// A backslash that stays in a string, as Python leaves it: all in a raw one, others before what is
+// no escape. SRC: the Python language reference, String and Bytes literals.
+static bool py_keeps(char next, bool raw)
+{
+    static const char escapes[] = "\n\\'\"abfnrtv01234567xNuU";
+    struct span all = {escapes, sizeof escapes - 1};
+    return raw || span_find(all, (char[2]){next, 0}) == all.len;
+}
+
 // A string from its opening quote on; skips what it cannot represent.
-static struct py_value py_string(struct py *p, bool plain)
+static struct py_value py_string(struct py *p, bool plain, bool raw)
 {
     const char *start = p->at;
     char quote = *p->at;
@@ -85,7 +94,7 @@ static struct py_value py_string(struct py *p, bool plain)
     const char *text = p->at + n;
     for (p->at = text; p->at < p->end && (n == 3 || *p->at != '\n'); p->at++) {
         if (*p->at == '\\' && p->at + 1 < p->end) {
-            plain = false;
+            plain = plain && py_keeps(p->at[1], raw);
             p->at++;
         } else if (*p->at == quote &&
                    (n == 1 || (p->end - p->at >= 3 && p->at[1] == quote && p->at[2] == quote))) {
@@ -126,8 +135,8 @@ static struct py_value py_strings(struct py *p, struct span letters)
     struct py_value all = py_of(PY_UNKNOWN);
     for (bool first = true, more = true; more && !p->error.at; first = false) {
         p->at += letters.len;
-        struct py_value one =
-            py_string(p, !letters.len || span_is(letters, "r") || span_is(letters, "u"));
+        bool raw = span_is(letters, "r") || span_is(letters, "R");
+        struct py_value one = py_string(p, !letters.len || raw || span_is(letters, "u"), raw);
         all = first ? one : py_join(p, all, one);
         py_blank(p);
         more = py_begins_string(p, &letters);
@@ -164,7 +173,7 @@ static void py_skip_bracket(struct py *p)
     while (p->at < p->end) {
         char c = *p->at;
         if (c == '\'' || c == '"') {
-            py_string(p, true);
+            py_string(p, true, false);
             continue;
         }
         level += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');

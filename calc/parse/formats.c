@@ -52,9 +52,8 @@ static const struct ignored {
 #include "calc/parse/formats.def"
 };
 
-enum {
-    UNKNOWN_MAX = 100
-};  // unknown keys that are named: more say that this is another kind of file
+// Unknown keys that are named: more say that this is another kind of file.
+enum { UNKNOWN_MAX = 100 };
 
 #define ROWS(table) (sizeof(table) / sizeof *(table))
 
@@ -411,12 +410,20 @@ static bool is_said(const struct parse *p, const char *key)
     return false;
 }
 
+static bool is_of_version(const struct parse *p, const struct initial *d)
+{
+    uint64_t own = config_own_version(&p->v->config), newest = own ? own : 99998;
+    uint64_t of = d->format == FORMAT_TRAINER ? p->v->config.transformers : newest;
+    return of >= d->since && of < d->before;
+}
+
 // A format that has the key's default itself comes before its parent.
-static bool is_overridden(enum format_id format, const struct initial *d)
+static bool is_overridden(const struct parse *p, enum format_id format, const struct initial *d)
 {
     for (enum format_id f = format; f != d->format; f = FORMATS[f].parent)
         for (size_t i = 0; i < ROWS(DEFAULTS); i++)
-            if (DEFAULTS[i].format == f && text_equal(d->key, text_len(d->key), DEFAULTS[i].key))
+            if (DEFAULTS[i].format == f && is_of_version(p, &DEFAULTS[i]) &&
+                text_equal(d->key, text_len(d->key), DEFAULTS[i].key))
                 return true;
     return false;
 }
@@ -426,15 +433,12 @@ static int read_defaults(struct parse *p, enum format_id format)
 {
     if (pair_find(p, "launch._config"))
         return VRAM_OK;
-    uint64_t newest = 99998, version = config_own_version(&p->v->config);
     int rc = VRAM_OK;
-    for (enum format_id f = format; f != FORMAT_NONE; f = FORMATS[f].parent) {
-        uint64_t of = f == FORMAT_TRAINER ? p->v->config.transformers : version ? version : newest;
+    for (enum format_id f = format; f != FORMAT_NONE; f = FORMATS[f].parent)
         for (size_t i = 0; i < ROWS(DEFAULTS) && rc == VRAM_OK; i++)
-            if (DEFAULTS[i].format == f && of >= DEFAULTS[i].since && of < DEFAULTS[i].before &&
-                !is_said(p, DEFAULTS[i].key) && !is_overridden(format, &DEFAULTS[i]))
+            if (DEFAULTS[i].format == f && is_of_version(p, &DEFAULTS[i]) &&
+                !is_said(p, DEFAULTS[i].key) && !is_overridden(p, format, &DEFAULTS[i]))
                 rc = read_default(p, f, &DEFAULTS[i]);
-    }
     return rc;
 }
 

@@ -302,7 +302,9 @@ static bool is_settings(enum vram_kind kind)
 
 static int read_as(struct parse *p, enum vram_kind kind)
 {
-    enum format_id format = format_of_kind(kind);
+    enum format_id format = format_of_kind(kind), own = format_recognize(p);
+    if (own != FORMAT_NONE && kind_of_format(own) == kind)
+        format = own;  // one of several of this name
     if (kind != VRAM_KIND_AUTO && format != FORMAT_NONE)
         return format_read(p, format);
     switch (kind) {

@@ -105,11 +105,17 @@ static int parse(vram *v, struct cli_texts *texts, const struct cli_text *t, enu
 
 enum { PATH = 1024 };
 
+static bool is_not_modelled(const struct vram_message *m)
+{
+    return strcmp(m->id, "model_not_modelled") == 0;
+}
+
 // The model that a file names and no preset is, as its error says it.
 static void on_model(void *ctx, const struct vram_message *m)
 {
     char *model = ctx;
-    for (size_t i = 0; strcmp(m->id, "model_unknown") == 0 && i < m->arg_count; i++)
+    bool names = is_not_modelled(m) || strcmp(m->id, "model_unknown") == 0;
+    for (size_t i = 0; names && i < m->arg_count; i++)
         if (strcmp(m->args[i].name, "model") == 0 && m->args[i].text)
             snprintf(model, PATH, "%s", m->args[i].text);
 }
@@ -147,7 +153,7 @@ static int configure_id(vram *v, struct cli_texts *texts, const char *id)
         fprintf(stderr,
                 "%s:1:1: error: no file has this name, and it is a setting: write %s=VALUE\n", id,
                 id);
-    else if (strcmp(m->id, "unknown_preset_near") == 0)
+    else if (is_not_modelled(m) || strcmp(m->id, "unknown_preset_near") == 0)
         fprintf(stderr, "%s:1:1: error: no file has this name, and %s\n", id, m->text);
     else if (!strchr(id, '/'))
         cli_read(texts, id);  // a file that is not there, as it says

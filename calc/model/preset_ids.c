@@ -77,13 +77,13 @@ static bool counts(char c)
 }
 
 // Letters and digits of a name, small; false where there are too many.
-static bool letters(struct span s, char out[96], size_t *len)
+static bool letters(struct span s, char out[ID_LETTERS], size_t *len)
 {
     *len = 0;
     for (size_t i = 0; i < s.len; i++) {
         if (!counts(s.at[i]))
             continue;
-        if (*len + 1 >= 96)
+        if (*len + 1 >= ID_LETTERS)
             return false;
         out[(*len)++] = plain(s.at[i]);
     }
@@ -102,7 +102,7 @@ static const char *same_sizes(const char *name, size_t len)
 // Of models as published: presets with a run of the Hub's, and "hf-" of the others.
 static bool has_letters(const struct vram_preset *preset, const char *name, size_t len)
 {
-    char own[96];
+    char own[ID_LETTERS];
     size_t n;
     struct span named = span_of(preset->name);
     bool is_hf = span_starts(named, "hf-");
@@ -178,15 +178,18 @@ static struct span last_name(struct span id)
 }
 #endif
 
+bool id_letters(struct span id, char out[ID_LETTERS], size_t *len)
+{
+    id = last_name(id);
+    return letters(span_starts(id, "Meta-") ? span_skip(id, 5) : id, out, len);
+}
+
 const struct vram_preset *preset_of_id(struct span id, uint8_t *stored)
 {
-    char name[96];
+    char name[ID_LETTERS];
     size_t len;
     *stored = QUANTIZATION_NONE;
-    id = last_name(id);
-    if (span_starts(id, "Meta-"))
-        id = span_skip(id, 5);
-    if (!letters(id, name, &len))
+    if (!id_letters(id, name, &len))
         return NULL;
     for (;;) {
         const struct vram_preset *preset = preset_of_letters(name, len);

@@ -5,6 +5,7 @@
 #include "calc/base/text.h"
 #include "calc/model/gpus.h"
 #include "calc/model/preset_ids.h"
+#include "calc/model/unmodelled.h"
 
 #ifdef __wasm__
 #define PROSE(text) ""
@@ -89,6 +90,13 @@ static int unknown_preset(struct message *e, struct err_pos pos, const char *nam
     const char *names[PRESET_COUNT];
     for (size_t i = 0; i < PRESET_COUNT; i++)
         names[i] = PRESETS[i].name;
+#ifndef VRAM_SMALL
+    const char *type = unmodelled_type((struct span){name, len});
+    if (type)
+        return err_set(e, MESSAGE_model_not_modelled, pos, ABOUT("preset"),
+                       ARGS(arg_part("model", name, len), arg_text("type", type),
+                            arg_text("near", unmodelled_near(span_of(type)))));
+#endif
     const char *near = vram_nearest(name, len, names, PRESET_COUNT);
     if (near)
         return err_set(e, MESSAGE_unknown_preset_near, pos, ABOUT("preset"),

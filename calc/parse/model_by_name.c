@@ -4,6 +4,7 @@
 
 #include "calc/base/mem.h"
 #include "calc/model/preset_ids.h"
+#include "calc/model/unmodelled.h"
 #include "calc/parse/lookup.h"
 
 // Whether a preset's model is another one than that of the configuration. Its vocabulary may have
@@ -64,6 +65,18 @@ static void place_at_name(struct parse *p, const struct entry *e, bool stored)
         p->v->places[FIELD_quantization] = at;
 }
 
+static int unknown(struct parse *p, const struct entry *e, struct arg model)
+{
+#ifndef VRAM_SMALL
+    const char *type = unmodelled_type(e->value);
+    if (type)
+        return err_set(
+            &p->v->err, MESSAGE_model_not_modelled, e->value_pos, ABOUT("family"),
+            ARGS(model, arg_text("type", type), arg_text("near", unmodelled_near(span_of(type)))));
+#endif
+    return err_set(&p->v->err, MESSAGE_model_unknown, e->value_pos, ABOUT("family"), ARGS(model));
+}
+
 int model_by_name(struct parse *p, const struct entry *e)
 {
     uint8_t stored;
@@ -77,8 +90,7 @@ int model_by_name(struct parse *p, const struct entry *e)
     }
     p->v->facts.model = true;  // said, if not known
     if (!preset)
-        return err_set(&p->v->err, MESSAGE_model_unknown, e->value_pos, ABOUT("family"),
-                       ARGS(model));
+        return unknown(p, e, model);
     message_list_add(&p->v->notes, MESSAGE_model_by_name, ABOUT("family"),
                      ARGS(model, arg_text("preset", preset->name)));
     int rc = parse_model_fields(p, preset->fields);

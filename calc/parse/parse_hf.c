@@ -6,6 +6,7 @@
 #include "calc/base/text.h"
 #include "calc/model/family.h"
 #include "calc/model/model.h"
+#include "calc/model/unmodelled.h"
 #include "calc/parse/hf_conclude.h"
 #include "calc/parse/towers.h"
 
@@ -17,14 +18,6 @@ static const struct family {
 #define HF_FAMILY(type, defaults) {type, defaults},
 #include "calc/parse/hf_keys.def"
 #undef HF_FAMILY
-};
-
-static const struct alike {
-    const char *type, *others;
-} ALIKE[] = {
-#define HF_ALIKE(type, others) {type, others},
-#include "calc/parse/hf_keys.def"
-#undef HF_ALIKE
 };
 
 static const struct key {
@@ -76,15 +69,6 @@ static const char IGNORED[] =
 #undef HF_IGNORE
     ;
 
-// Of the families known the one with blocks most like those of another, or NULL.
-static const char *alike(struct span type)
-{
-    for (size_t i = 0; i < sizeof ALIKE / sizeof *ALIKE; i++)
-        if (span_in_words(ALIKE[i].others, type))
-            return ALIKE[i].type;
-    return NULL;
-}
-
 static int unknown_type(struct parse *p, const struct entry *type)
 {
     const char *names[FAMILY_ROWS];
@@ -94,7 +78,7 @@ static int unknown_type(struct parse *p, const struct entry *type)
         text_append(&known, i ? ", " : "");
         text_append(&known, names[i]);
     }
-    const char *near = alike(type->value);
+    const char *near = unmodelled_near(type->value);
     if (!near)
         near = vram_nearest(type->value.at, type->value.len, names, FAMILY_ROWS);
     struct arg value = arg_part("type", type->value.at, type->value.len),

@@ -3,6 +3,8 @@
 #include "tests/unit/calc_fixture.h"
 #include "tests/unit/calc_answers.h"
 
+#include "calc/model/unmodelled.h"
+
 static uint64_t params_of(const char *flat)
 {
     struct heap h = {0};
@@ -117,6 +119,60 @@ static void test_refusals(void **state)
     assert_refused("model_type = llama\nhidden_size = \"big\"\n", VRAM_EVALUE, 2, "n_embd");
 }
 
+// What is said of a name is what a config.json of its type is told, and the nearest type is
+// modelled.
+static void test_unmodelled_families(void **state)
+{
+    (void)state;
+    static const char *const types[] = {
+#define NAMED(type, starts) type,
+#include "calc/model/unmodelled.def"
+#undef NAMED
+    };
+    static const char *const modelled[] = {
+#define HF_FAMILY(type, defaults) type,
+#include "calc/parse/hf_keys.def"
+#undef HF_FAMILY
+    };
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        const char *near = unmodelled_near(span_of(types[i]));
+        size_t k = 0;
+        while (near && k < sizeof modelled / sizeof *modelled && strcmp(modelled[k], near) != 0)
+            k++;
+        if (!near || k == sizeof modelled / sizeof *modelled)
+            fail_msg("%s: the nearest is %s", types[i], near ? near : "none");
+    }
+}
+
+// Names of models of families that are not modelled; nothing of others.
+static void test_ids_name_families(void **state)
+{
+    (void)state;
+    static const char *const families[][2] = {
+        {"LiquidAI/LFM2-1.2B", "lfm2"},
+        {"unsloth/LFM2.5-1.2B-Instruct", "lfm2"},
+        {"LiquidAI/LFM2-8B-A1B", "lfm2_moe"},
+        {"models/Falcon-H1-7B-Base/", "falcon_h1"},
+        {"nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16", "nemotron_h"},
+        {"ai21labs/Jamba-v0.1", "jamba"},
+        {"deepseek-ai/DeepSeek-V3.2", "deepseek_v32"},
+        {"zai-org/GLM-5.1-FP8", "glm_moe_dsa"},
+        {"arcee-ai/Trinity-Nano-Preview", "afmoe"},
+        {"tencent/Hy3-preview", "hy_v3"},
+        {"meituan-longcat/LongCat-Flash-Chat", "longcat_flash"},
+        {"openbmb/MiniCPM3-4B", "minicpm3"},
+        {"Qwen/Qwen-7B", "qwen"},
+        {"Qwen/Qwen2.5-8B", NULL},
+        {"me/lfm", NULL},
+        {"", NULL},
+    };
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        const char *type = unmodelled_type(span_of(families[i][0]));
+        if (!type != !families[i][1] || (type && strcmp(type, families[i][1]) != 0))
+            fail_msg("%s: %s", families[i][0], type ? type : "none");
+    }
+}
+
 // What a config.json has besides is read over.
 static void test_other_keys_are_read_over(void **state)
 {
@@ -171,6 +227,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_published_counts),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_unmodelled_families),
+        cmocka_unit_test(test_ids_name_families),
         cmocka_unit_test(test_other_keys_are_read_over),
         cmocka_unit_test(test_quantization_and_dtype),
         cmocka_unit_test(test_long_contexts_are_not_trained_whole),

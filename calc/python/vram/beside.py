@@ -95,7 +95,7 @@ def read(run: Estimator, path: str, kind: int, depth: int = 0) -> None:
     if any(turn == BEFORE for _, turn in files.values()):  # where settings are missing, nothing else is named
         files = _named(run.copy().hear(text, path, kind), path)
     said = run.copy().hear(text, path, kind)
-    models = [hub_config(str(m.args.get("model", ""))) for m in said if m.id == "model_unknown"]
+    models = [hub_config(str(m.args.get("model", ""))) for m in said if m.id in ("model_unknown", "model_not_modelled")]
     if models and models[0]:
         read(run, models[0], lib.VRAM_KIND_AUTO, DEPTH_MAX)
     if any(turn == BETWEEN for _, turn in files.values()) and all(m.code == "ok" for m in run.hear(text, path, kind)):

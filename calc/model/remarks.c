@@ -7,6 +7,7 @@
 #include "calc/model/model.h"
 #include "calc/model/precision.h"
 #include "calc/model/resolve.h"
+#include "calc/model/unsloth.h"
 
 // SRC: see model_lacks_flash. The tensors of memory-efficient attention are those of its source:
 // log-sum-exp rows in multiples of 32, dq added up in tiles of float32.
@@ -105,6 +106,24 @@ static void remark_experts(struct message_list *notes, const struct vram_config 
         message_list_add(notes, MESSAGE_experts_unadapted, ABOUT("lora_targets"), NO_ARGS);
 }
 
+// What Unsloth does with modules_to_save that is not modelled. SRC: unsloth models/llama.py,
+// get_peft_model (offload_input_embeddings, _drop_tied_output_module), new_dtype.
+static void remark_unsloth(struct message_list *notes, const struct vram_config *c)
+{
+    (void)notes;
+    (void)c;
+#ifndef VRAM_SMALL
+    struct vram_config resolved = *c;
+    unsloth_saves(&resolved);
+    if (!unsloth_patches(c) || !resolved.modules_to_save)
+        return;
+    if (c->offload_activations == OFFLOAD_INPUTS || c->tie_embeddings)
+        message_list_add(notes, MESSAGE_unsloth_frozen, ABOUT("modules_to_save"), NO_ARGS);
+    if (precision_is_float16(c))
+        message_list_add(notes, MESSAGE_unsloth_wide, ABOUT("modules_to_save"), NO_ARGS);
+#endif
+}
+
 void remarks_add(struct message_list *notes, const struct vram *v)
 {
     const struct vram_config *c = &v->config;
@@ -114,6 +133,7 @@ void remarks_add(struct message_list *notes, const struct vram *v)
     if (c->checkpointing && !c->use_reentrant && c->task == TASK_TRAIN)
         message_list_add(notes, MESSAGE_early_stop, ABOUT("use_reentrant"), NO_ARGS);
     remark_experts(notes, c);
+    remark_unsloth(notes, c);
     if (c->eval_only)
         message_list_add(notes, MESSAGE_evaluation_alone, ABOUT("eval_only"), NO_ARGS);
 }

@@ -38,9 +38,24 @@ static uint64_t unsloth_loss(const struct vram_config *c)
     return own < CHUNKED_FROM ? CROSS_ENTROPY_CCE : CROSS_ENTROPY_CHUNKED;
 }
 
+// SRC: unsloth models/llama.py, get_peft_model; models/_utils.py, _redirect_embedding_targets;
+// 2024.8 to 2026.10.
+void unsloth_saves(struct vram_config *c)
+{
+    uint64_t head = CONFIG_BIT(TARGET_HEAD), embed = CONFIG_BIT(TARGET_EMBED);
+    if (!c->lora_rank)
+        return;
+    if (c->lora_targets & head)
+        c->modules_to_save |= CONFIG_BIT(SAVE_HEAD);
+    if (c->lora_targets & embed)
+        c->modules_to_save |= CONFIG_BIT(SAVE_EMBED);
+    c->lora_targets &= ~(head | embed);
+}
+
 void unsloth_resolve(struct vram_config *c)
 {
     enum { SMART_FROM = 25003 };
+    unsloth_saves(c);
     if (c->cross_entropy == CROSS_ENTROPY_AUTO)
         c->cross_entropy = unsloth_loss(c);
     c->use_reentrant = 1;

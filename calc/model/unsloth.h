@@ -25,6 +25,9 @@ static inline bool unsloth_norms(const struct vram_config *c)
     return c->kernels == KERNELS_FOAK || unsloth_patches(c);
 }
 
+// Embedding and head among the layers that get adapters are trained whole.
+void unsloth_saves(struct vram_config *c);
+
 // What kernels=unsloth means where nothing else is said: its loss, its checkpoints.
 void unsloth_resolve(struct vram_config *c);
 

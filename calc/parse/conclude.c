@@ -363,6 +363,7 @@ static void conclude_unsloth(struct parse *p)
     struct vram_config *c = &p->v->config, resolved = *c;
     if (!unsloth_patches(c))
         return;
+    unsloth_saves(c);
     if (!p->v->places[FIELD_cross_entropy].line)
         c->cross_entropy = resolved.cross_entropy = CROSS_ENTROPY_AUTO;
     resolve_auto(&resolved);

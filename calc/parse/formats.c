@@ -66,7 +66,7 @@ const char *format_name(enum format_id format)
 
 static bool has_key(const struct parse *p, struct span key)
 {
-    for (size_t i = 0; i < p->pair_count; i++)
+    for (size_t i = 0; p->pairs && i < p->pair_count; i++)
         if (span_same(span_of(p->pairs[i].key), key))
             return true;
     return false;
@@ -450,7 +450,7 @@ static void resolve(const struct parse *p, struct entry *e)
     if (!span_starts(e->value, "${") || e->value.at[e->value.len - 1] != '}')
         return;
     struct span key = {e->value.at + 2, e->value.len - 3};
-    for (size_t i = 0; i < p->pair_count; i++)
+    for (size_t i = 0; p->pairs && i < p->pair_count; i++)
         if (span_same(span_of(p->pairs[i].key), key))
             e->value = span_of(p->pairs[i].value);
 }

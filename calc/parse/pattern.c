@@ -7,16 +7,17 @@
 #include "calc/base/text.h"
 
 enum {
-    NAME_MAX = 127,  // places are bits
+    NAME_MAX = 63,  // places are bits
+    ASCII_MAX = 127,
     DEPTH_MAX = 16,
     TIMES_MAX = 255,
     STEPS_MAX = 5000,  // expressions whose repetitions are in each other end here
-    WORDS = 2,
     EVERY = 65535
 };
 
+// Characters.
 struct set {
-    uint64_t bits[WORDS];
+    uint64_t bits[2];
 };
 
 struct reader {
@@ -27,46 +28,28 @@ struct reader {
     bool unread;
 };
 
-static struct set read_choice(struct reader *r, struct set from);
+static uint64_t read_choice(struct reader *r, uint64_t from);
 
-static const struct set NONE;
-
-static bool has(const struct set *s, size_t i)
+static uint64_t only(size_t place, uint64_t from)
 {
-    return i <= NAME_MAX && (s->bits[i / 64] >> i % 64 & 1);
+    return from & UINT64_C(1) << place;
 }
 
-static void put(struct set *s, size_t i)
+static bool has(const struct set *s, char c)
 {
+    unsigned char i = (unsigned char)c;
+    return i <= ASCII_MAX && (s->bits[i / 64] >> i % 64 & 1);
+}
+
+static void put(struct set *s, char c)
+{
+    unsigned char i = (unsigned char)c;
     s->bits[i / 64] |= UINT64_C(1) << i % 64;
-}
-
-static bool is_empty(const struct set *s)
-{
-    return !s->bits[0] && !s->bits[1];
-}
-
-static struct set joined(struct set a, struct set b)
-{
-    return (struct set){{a.bits[0] | b.bits[0], a.bits[1] | b.bits[1]}};
-}
-
-static struct set without(struct set a, struct set b)
-{
-    return (struct set){{a.bits[0] & ~b.bits[0], a.bits[1] & ~b.bits[1]}};
-}
-
-static struct set only(size_t place, struct set from)
-{
-    struct set out = NONE;
-    if (has(&from, place))
-        put(&out, place);
-    return out;
 }
 
 static bool is_ascii(char c)
 {
-    return c != 0 && (unsigned char)c <= NAME_MAX;
+    return c != 0 && (unsigned char)c <= ASCII_MAX;
 }
 
 static char peek(const struct reader *r)
@@ -81,19 +64,19 @@ static bool take(struct reader *r, const char *word)
     return there;
 }
 
-static struct set refuse(struct reader *r)
+static uint64_t refuse(struct reader *r)
 {
     r->unread = true;
     r->at = r->pattern.len;
-    return NONE;
+    return 0;
 }
 
 // ---- one character ---------------------------------------------------------------------------
 
 static void put_range(struct set *s, unsigned first, unsigned last)
 {
-    for (; first <= last && first <= NAME_MAX; first++)
-        put(s, first);
+    for (; first <= last && first <= ASCII_MAX; first++)
+        put(s, (char)first);
 }
 
 // What stands behind a backslash; false for what is no character.
@@ -109,7 +92,7 @@ static bool put_escaped(struct set *s, char c)
     }
     bool itself = !letter && !digit && is_ascii(c);
     if (itself)
-        put(s, (unsigned char)c);
+        put(s, c);
     return c == 'd' || c == 'w' || itself;
 }
 
@@ -123,7 +106,7 @@ static char read_member(struct reader *r, struct set *s)
         return 0;
     }
     if (c != '\\') {
-        put(s, (unsigned char)c);
+        put(s, c);
         return c;
     }
     c = peek(r);
@@ -136,7 +119,7 @@ static char read_member(struct reader *r, struct set *s)
 // [a-z0-9_], [^.]
 static struct set read_class(struct reader *r)
 {
-    struct set s = NONE, all = NONE;
+    struct set s = {{0}};
     bool other = take(r, "^"), first = true;
     while (!r->unread && (first || peek(r) != ']')) {
         char begin = read_member(r, &s);
@@ -151,61 +134,59 @@ static struct set read_class(struct reader *r)
             put_range(&s, (unsigned char)begin, (unsigned char)end);
     }
     r->at += !r->unread;
-    put_range(&all, 0, NAME_MAX);
-    return other ? without(all, s) : s;
+    return other ? (struct set){{~s.bits[0], ~s.bits[1]}} : s;
 }
 
 static bool is_word(const struct reader *r, size_t i)
 {
-    struct set word = NONE;
+    struct set word = {{0}};
     put_escaped(&word, 'w');
-    return i < r->name.len && has(&word, (unsigned char)r->name.at[i]);
+    return i < r->name.len && has(&word, r->name.at[i]);
 }
 
 // \b: the places where a word begins or ends.
-static struct set at_bounds(const struct reader *r, struct set from)
+static uint64_t at_bounds(const struct reader *r, uint64_t from)
 {
-    struct set out = NONE;
+    uint64_t out = 0;
     for (size_t i = 0; i <= r->name.len; i++)
-        if (has(&from, i) && is_word(r, i) != (i > 0 && is_word(r, i - 1)))
-            put(&out, i);
+        if (is_word(r, i) != (i > 0 && is_word(r, i - 1)))
+            out |= only(i, from);
     return out;
 }
 
-static struct set step(const struct reader *r, struct set from, const struct set *characters)
+static uint64_t step(const struct reader *r, uint64_t from, const struct set *characters)
 {
-    struct set out = NONE;
+    uint64_t out = 0;
     for (size_t i = 0; i < r->name.len; i++)
-        if (has(&from, i) && has(characters, (unsigned char)r->name.at[i]))
-            put(&out, i + 1);
+        if (has(characters, r->name.at[i]))
+            out |= only(i, from) << 1;
     return out;
 }
 
 // ---- parts -----------------------------------------------------------------------------------
 
 // (?=...) and (?!...): the places from which it matches, or does not.
-static struct set read_ahead(struct reader *r, struct set from, bool matches)
+static uint64_t read_ahead(struct reader *r, uint64_t from, bool matches)
 {
-    struct set out = NONE;
+    uint64_t out = 0;
     size_t begin = r->at;
-    read_choice(r, NONE);
+    read_choice(r, 0);
     size_t end = r->at;
     for (size_t i = 0; i <= r->name.len && !r->unread; i++) {
-        struct set one = only(i, from);
-        if (is_empty(&one))
+        uint64_t one = only(i, from);
+        if (!one)
             continue;
         r->at = begin;
-        struct set ends = read_choice(r, one);
-        if (!is_empty(&ends) == matches)
-            put(&out, i);
+        if ((read_choice(r, one) != 0) == matches)
+            out |= one;
         r->at = end;
     }
     return out;
 }
 
-static struct set read_group(struct reader *r, struct set from)
+static uint64_t read_group(struct reader *r, uint64_t from)
 {
-    struct set out;
+    uint64_t out;
     if (++r->depth > DEPTH_MAX)
         return refuse(r);
     if (take(r, "?=") || take(r, "?!")) {
@@ -221,9 +202,9 @@ static struct set read_group(struct reader *r, struct set from)
     return take(r, ")") ? out : refuse(r);
 }
 
-static struct set read_atom(struct reader *r, struct set from)
+static uint64_t read_atom(struct reader *r, uint64_t from)
 {
-    struct set characters = NONE;
+    struct set characters = {{0}};
     char c = peek(r);
     if (++r->steps > STEPS_MAX || !is_ascii(c) || span_find(span_of("*+?{}"), (char[2]){c, 0}) < 5)
         return refuse(r);
@@ -233,7 +214,7 @@ static struct set read_atom(struct reader *r, struct set from)
     case '^': return only(0, from);
     case '$': return only(r->name.len, from);
     case '[': characters = read_class(r); break;
-    case '.': put_range(&characters, 0, NAME_MAX); break;
+    case '.': put_range(&characters, 0, ASCII_MAX); break;
     case '\\':
         if (take(r, "b"))
             return at_bounds(r, from);
@@ -241,7 +222,7 @@ static struct set read_atom(struct reader *r, struct set from)
             return refuse(r);
         r->at++;
         break;
-    default: put(&characters, (unsigned char)c);
+    default: put(&characters, c);
     }
     return step(r, from, &characters);
 }
@@ -279,52 +260,50 @@ static void read_times(struct reader *r, unsigned *least, unsigned *most)
     take(r, "?");
 }
 
-static struct set read_piece(struct reader *r, struct set from)
+static uint64_t read_piece(struct reader *r, uint64_t from)
 {
     unsigned least, most;
     size_t begin = r->at;
-    read_atom(r, NONE);
+    read_atom(r, 0);
     read_times(r, &least, &most);
     size_t end = r->at;
-    struct set out = least ? NONE : from;
-    for (unsigned n = 1; n <= most && !r->unread && !is_empty(&from); n++) {
+    uint64_t out = least ? 0 : from;
+    for (unsigned n = 1; n <= most && !r->unread && from; n++) {
         r->at = begin;
         from = read_atom(r, from);
         if (n < least)
             continue;
-        from = without(from, out);
-        out = joined(out, from);
+        from &= ~out;
+        out |= from;
     }
     r->at = r->unread ? r->pattern.len : end;
     return out;
 }
 
-static struct set read_row(struct reader *r, struct set from)
+static uint64_t read_row(struct reader *r, uint64_t from)
 {
     while (r->at < r->pattern.len && peek(r) != '|' && peek(r) != ')')
         from = read_piece(r, from);
     return from;
 }
 
-static struct set read_choice(struct reader *r, struct set from)
+static uint64_t read_choice(struct reader *r, uint64_t from)
 {
-    struct set out = read_row(r, from);
+    uint64_t out = read_row(r, from);
     while (take(r, "|"))
-        out = joined(out, read_row(r, from));
+        out |= read_row(r, from);
     return out;
 }
 
 enum pattern_found pattern_match(struct span pattern, struct span name)
 {
     struct reader r = {.pattern = pattern, .name = name};
-    struct set from = NONE;
-    if (name.len >= NAME_MAX)
+    if (name.len > NAME_MAX)
         return PATTERN_UNREAD;
-    put(&from, 0);
-    struct set ends = read_choice(&r, from);
+    uint64_t ends = read_choice(&r, 1);
     if (r.unread || r.at < pattern.len)
         return PATTERN_UNREAD;
-    return has(&ends, name.len) ? PATTERN_YES : PATTERN_NO;
+    return only(name.len, ends) ? PATTERN_YES : PATTERN_NO;
 }
 
 bool pattern_is_one(struct span value)

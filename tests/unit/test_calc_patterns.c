@@ -89,7 +89,7 @@ static void test_unread(void **state)
     memset(name, 'a', sizeof name - 1);
     name[sizeof name - 1] = 0;
     check("a*", name, PATTERN_UNREAD);
-    name[100] = 0;
+    name[60] = 0;
     check("((((a*)*)*)*)*b", name, PATTERN_NO);
     check("((((a?){99}){99}){99}){99}b", name, PATTERN_UNREAD);
 }

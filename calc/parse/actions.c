@@ -7,6 +7,7 @@
 #include "calc/parse/actions_formats.h"
 #include "calc/parse/actions_serving.h"
 #include "calc/parse/actions_torchtitan.h"
+#include "calc/parse/lookup.h"
 #include "calc/parse/model_by_name.h"
 #include "calc/parse/pattern.h"
 
@@ -98,7 +99,7 @@ static int on_modules(struct parse *p, const char *map, const struct entry *e, s
     const struct vram_pair *linear = pair_find(p, "lora_target_linear");
     bool other = false;
     (void)as;
-    if (linear && span_is(span_of(linear->value), "true"))
+    if (linear && value_is_true(span_of(linear->value)))
         append_word(&all, "all");
     if (*map && pattern_is_one(e->value))
         return all.len ? set_word(p, e, "lora_targets", all.text) : VRAM_OK;

@@ -22,7 +22,7 @@ int action_float8(struct parse *p, const char *map, const struct entry *e, struc
                                           "float8.enable_fsdp_float8_all_gather"};
     (void)map;
     (void)as;
-    if (!span_is(e->value, "true") && span_find(e->value, "float8") == e->value.len) {
+    if (!value_is_true(e->value) && span_find(e->value, "float8") == e->value.len) {
         if (span_find(e->value, "mx") < e->value.len)
             parse_warn(p, MESSAGE_takes_less, e->value_pos,
                        ARGS(arg_part("key", e->key.at, e->key.len),
@@ -52,7 +52,7 @@ int action_bits(struct parse *p, const char *map, const struct entry *e, struct 
     bool own = adapter && text_equal(adapter->value, text_len(adapter->value), "qlora");
     (void)map;
     (void)as;
-    if (!span_is(e->value, "true"))
+    if (!value_is_true(e->value))
         return VRAM_OK;
     if (own || (version && version < NO_LONGER))
         return set(p, e, "quantization", span_of(own ? "nf4_double" : "nf4"));

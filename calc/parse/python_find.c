@@ -16,7 +16,11 @@ static const struct python_call CALLS[PYTHON_CALLS] = {
     {"RewardConfig", "", NULL, ""},
     {"RewardTrainer", "", "model", ""},
     {"LoraConfig", "lora_config", "r", ""},
+    {"IA3Config", "lora_config", NULL, "peft_type=IA3"},
     {"BitsAndBytesConfig", "quantization_config", NULL, ""},
+    {"prepare_model_for_kbit_training", "kbit", "model", "prepare=true"},
+    {"prepare_model_for_int8_training", "kbit", "model", "prepare=true"},  // before PEFT 0.10
+    {"gradient_checkpointing_enable", "", NULL, "gradient_checkpointing=true"},
     {"DistributedConfig", "distributed_config", NULL, ""},
     {"ForCausalLM.from_pretrained", "", "model_name_or_path", "dtype=auto"},
     {"FastLanguageModel.from_pretrained", "", "model_name", ""},
@@ -42,29 +46,26 @@ static const struct python_call CALLS[PYTHON_CALLS] = {
 // rewards. SRC: trl trainer/{dpo,grpo,kto,orpo,cpo,ppo,rloo,reward}_config.py.
 static const char *const OTHER_CALLS[] = {
     // an encoder and a decoder
-    "ForSeq2SeqLM.from_pretrained",
-    "T5ForConditionalGeneration.from_pretrained",
-    "T5ForConditionalGeneration",
-    "T5Model.from_pretrained",
+    "ForSeq2SeqLM.from_pretrained", "T5ForConditionalGeneration.from_pretrained",
+    "T5ForConditionalGeneration", "T5Model.from_pretrained",
     "BartForConditionalGeneration.from_pretrained",
-    "PegasusForConditionalGeneration.from_pretrained",
-    "MarianMTModel.from_pretrained",
+    "PegasusForConditionalGeneration.from_pretrained", "MarianMTModel.from_pretrained",
     "M2M100ForConditionalGeneration.from_pretrained",
     "WhisperForConditionalGeneration.from_pretrained",
     "LEDForConditionalGeneration.from_pretrained",
-    "EncoderDecoderModel.from_encoder_decoder_pretrained",
-    "GRPOConfig",
-    "KTOConfig",
-    "ORPOConfig",
-    "CPOConfig",
-    "PPOConfig",
-    "RLOOConfig",
-    "PRMConfig",
-    "BCOConfig",
-    "XPOConfig",
-    "OnlineDPOConfig",
-    "GKDConfig",
-    "NashMDConfig"};
+    "EncoderDecoderModel.from_encoder_decoder_pretrained", "GRPOConfig", "KTOConfig", "ORPOConfig",
+    "CPOConfig", "PPOConfig", "RLOOConfig", "PRMConfig", "BCOConfig", "XPOConfig",
+    "OnlineDPOConfig", "GKDConfig", "NashMDConfig",
+    // PEFT's other methods. SRC: peft 0.21 tuners/*/config.py, and Bone of versions before
+    "AdaLoraConfig", "AdamssConfig", "AdaptionPromptConfig", "BOFTConfig", "BeftConfig",
+    "BoneConfig", "C3AConfig", "CPTConfig", "CartridgeConfig", "DeftConfig", "DeloraConfig",
+    "FourierFTConfig", "FrodConfig", "GloraConfig", "GraloraConfig", "HRAConfig", "HiraConfig",
+    "LNTuningConfig", "LilyConfig", "LoHaConfig", "LoKrConfig", "MissConfig",
+    "MultitaskPromptTuningConfig", "OFTConfig", "OSFConfig", "PeanutConfig", "PolyConfig",
+    "PrefixTuningConfig", "PromptEncoderConfig", "PromptTuningConfig", "PsoftConfig", "PveraConfig",
+    "RandLoraConfig", "RoadConfig", "ShadowConfig", "ShiraConfig", "SupertuningConfig",
+    "TinyLoraConfig", "TrainableTokensConfig", "UniLoraConfig", "VBLoRAConfig", "VeraConfig",
+    "WaveFTConfig", "XLoraConfig"};
 
 bool python_is_name_byte(char c)
 {

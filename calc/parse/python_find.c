@@ -18,6 +18,8 @@ static const struct python_call CALLS[PYTHON_CALLS] = {
     {"LoraConfig", "lora_config", "r", ""},
     {"IA3Config", "lora_config", NULL, "peft_type=IA3"},
     {"BitsAndBytesConfig", "quantization_config", NULL, ""},
+    {"GPTQConfig", "quantization_config", "bits", "quant_method=gptq"},
+    {"AwqConfig", "quantization_config", "bits", "quant_method=awq"},
     {"prepare_model_for_kbit_training", "kbit", "model", "prepare=true"},
     {"prepare_model_for_int8_training", "kbit", "model", "prepare=true"},  // before PEFT 0.10
     {"gradient_checkpointing_enable", "", NULL, "gradient_checkpointing=true"},
@@ -65,7 +67,12 @@ static const char *const OTHER_CALLS[] = {
     "PrefixTuningConfig", "PromptEncoderConfig", "PromptTuningConfig", "PsoftConfig", "PveraConfig",
     "RandLoraConfig", "RoadConfig", "ShadowConfig", "ShiraConfig", "SupertuningConfig",
     "TinyLoraConfig", "TrainableTokensConfig", "UniLoraConfig", "VBLoRAConfig", "VeraConfig",
-    "WaveFTConfig", "XLoraConfig"};
+    "WaveFTConfig", "XLoraConfig",
+    // transformers' other quantizers. SRC: transformers 5.23 utils/quantization_config.py
+    "AqlmConfig", "AutoRoundConfig", "BitNetQuantConfig", "CompressedTensorsConfig", "EetqConfig",
+    "FbgemmFp8Config", "FineGrainedFP8Config", "FourOverSixConfig", "FPQuantConfig", "HiggsConfig",
+    "HqqConfig", "NVFP4Config", "QuantoConfig", "QuarkConfig", "SinqConfig", "SpQRConfig",
+    "TorchAoConfig", "VptqConfig"};
 
 bool python_is_name_byte(char c)
 {

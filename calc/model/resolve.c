@@ -40,8 +40,6 @@ void resolve_auto(struct vram_config *c)
         c->dtype = resolve_dtype(c);
 #ifndef VRAM_SMALL
     preference_resolve(c);
-#endif
-#ifndef VRAM_SMALL
     if (unsloth_patches(c))
         unsloth_resolve(c);
 #endif

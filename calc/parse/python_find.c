@@ -44,8 +44,7 @@ static const struct python_call CALLS[PYTHON_CALLS] = {
     {"ChunkedLossWrapper.Config", "loss", NULL, "chunked=true"},
 };
 
-// Trainers of TRL that hold more than a model and its batch: a second model, what is generated,
-// rewards. SRC: trl trainer/{dpo,grpo,kto,orpo,cpo,ppo,rloo,reward}_config.py.
+// Calls by which a run is known not to be modelled.
 static const char *const OTHER_CALLS[] = {
     // an encoder and a decoder
     "ForSeq2SeqLM.from_pretrained", "T5ForConditionalGeneration.from_pretrained",
@@ -55,9 +54,11 @@ static const char *const OTHER_CALLS[] = {
     "M2M100ForConditionalGeneration.from_pretrained",
     "WhisperForConditionalGeneration.from_pretrained",
     "LEDForConditionalGeneration.from_pretrained",
-    "EncoderDecoderModel.from_encoder_decoder_pretrained", "GRPOConfig", "KTOConfig", "ORPOConfig",
-    "CPOConfig", "PPOConfig", "RLOOConfig", "PRMConfig", "BCOConfig", "XPOConfig",
-    "OnlineDPOConfig", "GKDConfig", "NashMDConfig",
+    "EncoderDecoderModel.from_encoder_decoder_pretrained",
+    // Trainers of TRL that hold more than a model and its batch: a second model, what is generated,
+    // rewards. SRC: trl trainer/{grpo,kto,orpo,cpo,ppo,rloo,prm,bco}_config.py
+    "GRPOConfig", "KTOConfig", "ORPOConfig", "CPOConfig", "PPOConfig", "RLOOConfig", "PRMConfig",
+    "BCOConfig", "XPOConfig", "OnlineDPOConfig", "GKDConfig", "NashMDConfig",
     // PEFT's other methods. SRC: peft 0.21 tuners/*/config.py, and Bone of versions before
     "AdaLoraConfig", "AdamssConfig", "AdaptionPromptConfig", "BOFTConfig", "BeftConfig",
     "BoneConfig", "C3AConfig", "CPTConfig", "CartridgeConfig", "DeftConfig", "DeloraConfig",

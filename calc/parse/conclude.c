@@ -13,13 +13,12 @@
 #include "calc/model/unsloth.h"
 #include "calc/parse/actions.h"
 #include "calc/parse/conclude_compile.h"
+#include "calc/parse/conclude_formats.h"
 #include "calc/parse/conclude_fsdp.h"
 #include "calc/parse/lookup.h"
 #include "calc/parse/targets.h"
 
 // The words of facts.def, by number.
-enum { IS_FLOAT32 = 1, IS_BFLOAT16, IS_FLOAT16, AS_CHECKPOINT };
-enum { MIXED_NONE = 1, MIXED_BFLOAT16, MIXED_FLOAT16 };
 enum { ENGINE_NONE = 1, ENGINE_DDP, ENGINE_FSDP, ENGINE_DEEPSPEED };
 
 static void note(struct parse *p, message_id id)
@@ -98,75 +97,6 @@ static void conclude_parallel(struct parse *p)
     c->offload_params &= c->parallel >= PARALLEL_ZERO3;  // DeepSpeed's other stages have no such
     if (c->tensor_parallel == 1)
         c->sequence_parallel = 0;
-}
-
-// ---- number formats --------------------------------------------------------------------------
-
-static bool is_half(uint64_t format)
-{
-    return format == IS_BFLOAT16 || format == IS_FLOAT16;
-}
-
-// How the weights are in memory when training begins.
-static uint64_t loaded_as(const struct facts *f)
-{
-    uint64_t loaded = f->loaded ? f->loaded : AS_CHECKPOINT;
-    if (loaded == AS_CHECKPOINT)
-        loaded = f->checkpoint ? f->checkpoint : IS_BFLOAT16;
-    return loaded;
-}
-
-static bool is_deepspeed(const struct facts *f)
-{
-    return f->zero_stage || f->engine == ENGINE_DEEPSPEED;
-}
-
-// DeepSpeed keeps float32 copies beside weights in two bytes, in every stage where it is told of a
-// precision. Told of none, it leaves the weights as they were loaded: its stages keep the copies
-// all the same, but for 0, and the third one loads float32. SRC: deepspeed 0.19 runtime/engine.py,
-// _configure_distributed_model, _do_optimizer_sanity_check; fp16/fused_optimizer.py,
-// fp32_groups_flat; zero/stage_1_and_2.py, single_partition_of_fp32_groups;
-// zero/partition_parameters.py, _set_dtype.
-static uint64_t deepspeed_dtype(const struct facts *f, uint64_t loaded)
-{
-    enum { STAGE_0 = 1, STAGE_3 = 4 };
-    bool told = f->mixed >= MIXED_BFLOAT16;
-    bool half = told ? f->mixed == MIXED_FLOAT16 : loaded == IS_FLOAT16;
-    if (!told && (f->zero_stage == STAGE_3 || !is_half(loaded)))
-        return DTYPE_FLOAT32;
-    if (!told && f->zero_stage == STAGE_0)
-        return DTYPE_BFLOAT16_PURE;
-    return half ? DTYPE_FLOAT16_DEEPSPEED : DTYPE_BFLOAT16_DEEPSPEED;
-}
-
-// SRC: what each value keeps in which format is calc/model/precision.def.
-static uint64_t dtype_of(const struct facts *f, const struct vram_config *c)
-{
-    uint64_t loaded = loaded_as(f);
-    bool mixed = f->mixed >= MIXED_BFLOAT16, half = f->mixed == MIXED_FLOAT16;
-    bool casts = f->trained == 2 && !c->lora_rank && !scheme_divides_weights(c);
-    if (framework_goes(c, BY_MESH))
-        return loaded == IS_BFLOAT16 ? DTYPE_BFLOAT16_PURE
-               : mixed               ? DTYPE_BFLOAT16_FSDP
-                                     : DTYPE_FLOAT32;
-    if (is_deepspeed(f))
-        return deepspeed_dtype(f, loaded);
-    if (f->engine == ENGINE_FSDP && mixed &&
-        (c->n_gpu * c->context_parallel > 1 || c->offload_params))
-        return half ? DTYPE_FLOAT16_ACCELERATE : DTYPE_BFLOAT16_ACCELERATE;
-    if (!is_half(loaded) || casts)
-        return !mixed ? DTYPE_FLOAT32 : half ? DTYPE_FLOAT16 : DTYPE_BFLOAT16;
-    return !mixed ? DTYPE_BFLOAT16_PURE : half ? DTYPE_FLOAT16_LOADED : DTYPE_BFLOAT16_LOADED;
-}
-
-static void conclude_dtype(struct parse *p)
-{
-    const struct facts *f = &p->v->facts;
-    if (framework_goes(&p->v->config, BY_NANOTRON) ||
-        !(f->trainer || f->mixed || f->loaded || f->zero_stage > 1))
-        return;
-    p->v->config.dtype = dtype_of(f, &p->v->config);
-    message_list_drop(&p->v->notes, "dtype");
 }
 
 // ---- batches ---------------------------------------------------------------------------------
@@ -276,9 +206,7 @@ static int conclude_adapters(struct parse *p)
     int rc = conclude_targets(p);
     conclude_inference(p);
     struct vram_config *c = &p->v->config;
-    bool low = p->v->facts.low_adapters == SAID_YES && c->quantization && c->lora_rank;
-    if (low && c->adapter_dtype == ADAPTER_DTYPE_AUTO && c->adapter == ADAPTER_LORA)
-        c->adapter_dtype = ADAPTER_DTYPE_BASE;
+    conclude_prepared(p);
     if (!c->lora_kernels || model_fuses_adapters(c))
         return rc;
     if (c->lora_rank && c->quantization != QUANTIZATION_INT8 &&

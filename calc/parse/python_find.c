@@ -24,7 +24,7 @@ static const struct python_call CALLS[PYTHON_CALLS] = {
     {"prepare_model_for_int8_training", "kbit", "model", "prepare=true"},  // before PEFT 0.10
     {"gradient_checkpointing_enable", "", NULL, "gradient_checkpointing=true"},
     {"DistributedConfig", "distributed_config", NULL, ""},
-    {"ForCausalLM.from_pretrained", "", "model_name_or_path", "dtype=auto"},
+    {"ForCausalLM.from_pretrained", "", "model_name_or_path", "_loads=library"},
     {"FastLanguageModel.from_pretrained", "", "model_name", ""},
     {"FastLanguageModel.get_peft_model", "lora_config", NULL, ""},
     {"FastModel.from_pretrained", "", "model_name", ""},

@@ -1,7 +1,7 @@
 #!/bin/sh
 # measured.sh FILE.tsv: prints for each row of a table of measurements the words of the estimator, its figure and the error, or why
 # the row cannot be said; the last lines are the sums by class. Any file with the columns of measured.tsv will do.
-# Without a file it is a test: the project's own tables are held to the limits of measured_limits.lua, measured_more.tsv, measured_generation.tsv, measured_revisions.tsv, measured_world.tsv, measured_world2.tsv and measured_world3.tsv are not on the page.
+# Without a file it is a test: the project's own tables are held to the limits of measured_limits.lua, measured_more.tsv, measured_generation.tsv, measured_revisions.tsv, measured_world.tsv, measured_world2.tsv, measured_world3.tsv and measured_world4.tsv are not on the page.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 ROOT=$(cd "$here/../.." && pwd)

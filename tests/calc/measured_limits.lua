@@ -123,6 +123,9 @@ local world3 = {
   {"complete", figures = 158, said = 148, median = 0.72, {77, 3}, {90, 8}},
 }
 
+-- Written down whole before anything was estimated, 144 rows of a fourth day, from documents of 24 repositories that the tables before do not use.
+local world4 = {}
+
 local function check_class(limit, sum)
   check(sum.said + sum.instead >= limit.figures, "%s: %d of %d rows have a figure, at least %d", limit[1], sum.said + sum.instead, sum.rows,
     limit.figures)
@@ -151,4 +154,5 @@ check_table("measured_revisions.tsv", revisions)
 check_table("measured_world.tsv", world)
 check_table("measured_world2.tsv", world2)
 check_table("measured_world3.tsv", world3)
+check_table("measured_world4.tsv", world4)
 os.exit(not failed)

@@ -52,6 +52,12 @@ static inline bool model_compiles_answers(const struct vram_config *c)
 #endif
 }
 
+// What Inductor keeps of scores that are tensors is known where a family has no others.
+static bool model_compiles_scores(const struct vram_config *c)
+{
+    return c->attention != ATTENTION_MATH || (family_has(c) & (HAS_SOFT_CAP | HAS_SINKS));
+}
+
 // torch.compile of a whole model, as transformers' Trainer has it, on one GPU.
 bool model_compiles_whole(const struct vram_config *c)
 {
@@ -61,7 +67,8 @@ bool model_compiles_whole(const struct vram_config *c)
     bool bits = c->quantization == QUANTIZATION_NF4 || c->quantization == QUANTIZATION_NF4_DOUBLE;
     return MODEL_IS_WHOLE && alone && here && c->task == TASK_TRAIN && model_compiles_answers(c) &&
            (!c->quantization || (bits && !c->n_expert)) && !c->kernels &&
-           (!c->lora_rank || c->adapter == ADAPTER_LORA) && c->attention != ATTENTION_FLASH_2;
+           (!c->lora_rank || c->adapter == ADAPTER_LORA) && c->attention != ATTENTION_FLASH_2 &&
+           model_compiles_scores(c);
 }
 
 // The same under FSDP2, where each block is compiled by itself.
@@ -76,7 +83,7 @@ bool model_compiles_parts(const struct vram_config *c)
     return here && alone && c->parallel == PARALLEL_FSDP && c->task == TASK_TRAIN &&
            model_compiles_answers(c) && !c->quantization && !c->kernels &&
            (!c->lora_rank || c->adapter == ADAPTER_LORA) && c->attention != ATTENTION_FLASH_2 &&
-           !(family_has(c) & HAS_ENCODER) && !c->num_kv_shared_layers &&
+           model_compiles_scores(c) && !(family_has(c) & HAS_ENCODER) && !c->num_kv_shared_layers &&
            c->family != FAMILY_GEMMA3N &&
            (c->checkpointing == CHECKPOINTING_NONE || c->checkpointing == CHECKPOINTING_BLOCK);
 #endif

@@ -329,6 +329,9 @@ static int model_check_compile(const struct vram_config *c, struct message *e)
          MESSAGE_compile_liger,
          {"compile", "kernels"}},
 #endif
+        {compiled && !whole && c->attention == ATTENTION_MATH,
+         MESSAGE_compile_math,
+         {"compile", "attention"}},
         {compiled && !whole && c->family != FAMILY_GPT2,
          MESSAGE_compile_family,
          {"compile", "family"}},
@@ -344,9 +347,6 @@ static int model_check_compile(const struct vram_config *c, struct message *e)
              !(MODEL_IS_WHOLE && whole && !parts && c->cross_entropy == CROSS_ENTROPY_TILED),
          MESSAGE_compile_loss,
          {"compile", "cross_entropy"}},
-        {compiled && !whole && c->attention == ATTENTION_MATH,
-         MESSAGE_compile_math,
-         {"compile", "attention"}},
         {c->checkpointing == CHECKPOINTING_SELECTIVE &&
              (compiled || (c->n_expert && !framework_goes(c, BY_PERMUTED_EXPERTS))),
          MESSAGE_selective_here,

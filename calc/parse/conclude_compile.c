@@ -4,6 +4,7 @@
 #include "calc/parse/conclude_compile.h"
 
 #include "calc/model/framework.h"
+#include "calc/model/masks.h"
 #include "calc/model/model.h"
 #include "calc/model/resolve.h"
 
@@ -16,7 +17,9 @@ static void compile_note(struct parse *p)
                      NO_FIELD, NO_ARGS);
 }
 
+// The words of facts.def, by number.
 enum { COMPILES_LOSS = 2, COMPILES_MODEL };
+enum { BACKEND_NO = 1, BACKEND_DYNAMO = 3 };
 
 static bool compiles_model(const struct parse *p)
 {
@@ -43,12 +46,40 @@ static bool conclude_compiled_loss(struct parse *p)
     return true;
 }
 
+// The backend eager runs the eager operations, and autograd keeps what it keeps without. While a
+// model is traced its mask is there, whatever the batch holds. SRC: transformers masking_utils.py,
+// _ignore_causal_mask_sdpa (is_tracing); traces llama_dynamo*.
+static void conclude_dynamo(struct parse *p)
+{
+    struct vram_config *c = &p->v->config, resolved = *c;
+    resolve_auto(&resolved);
+    if (!framework_goes(&resolved, BY_TRANSFORMERS) || resolved.attention != ATTENTION_FLASH ||
+        p->v->places[FIELD_attention_mask].line)
+        return;
+    resolved.attention_mask = ATTENTION_MASK_PADDED;
+    if (model_takes_masks(&resolved))
+        c->attention_mask = ATTENTION_MASK_PADDED;
+    else
+        message_list_add(&p->v->notes, MESSAGE_traced_mask, NO_FIELD, NO_ARGS);
+}
+
+static bool is_compiled(const struct facts *f)
+{
+    return (f->compiled >= SAID_YES || f->asks_compile) && f->compiled_by != BACKEND_NO;
+}
+
 // Of a whole model what transformers runs on one GPU or under FSDP2, and nanoGPT's; the blocks of
 // some. Regional: accelerate compiles nothing but the layers, and so neither last norm nor loss.
 void conclude_compile(struct parse *p)
 {
     struct vram_config *c = &p->v->config, resolved = *c;
-    if (p->v->facts.compiled < SAID_YES || conclude_compiled_loss(p))
+    if (!is_compiled(&p->v->facts))
+        return;
+    if (p->v->facts.compiled_by == BACKEND_DYNAMO) {
+        conclude_dynamo(p);
+        return;
+    }
+    if (conclude_compiled_loss(p))
         return;
     bool regional = p->v->facts.compiled > SAID_YES;
     resolve_auto(&resolved);

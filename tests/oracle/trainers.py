@@ -604,7 +604,7 @@ def reward(family, layers, batch, seq, steps=2, arguments="", lora="", dtype="fp
 
 
 def compiled(family, layers, batch, seq, autocast="", optimizer="default", clip=0, steps=2, micro=1, checkpoint="", lora="",
-             dtype="fp32", attention="sdpa", kbit="", liger=False, **more):
+             dtype="fp32", attention="sdpa", kbit="", liger=False, backend="inductor", **more):
     """torch.compile of the whole model: Inductor's own code runs, its Triton kernels do nothing."""
     if attention == "flash_attention_2":
         import standins
@@ -620,7 +620,7 @@ def compiled(family, layers, batch, seq, autocast="", optimizer="default", clip=
         model.gradient_checkpointing_enable({"use_reentrant": False})
     if lora:
         model = adapters(model, lora, checkpoint)
-    run = torch.compile(model)
+    run = torch.compile(model, backend=backend)
     opt = optimizer_of(model, optimizer)
     Steps(model, opt)
     for _ in range(steps):

@@ -22,8 +22,8 @@
 #   tests/wasm/*.mjs      node; prints the lines below (calc.mjs is what they share)
 #   tests/browser/run.sh  the site in Debian's chromium; prints the lines below
 # A script or program is run with BUILD and ROOT set, prints one line a case, "ok NAME", "not ok NAME: why" or
-# "skip NAME: why", and exits not 0 when something failed. More lines may explain. The last line here is
-# "N passed, N failed, N skipped"; the exit code is 1 when something failed.
+# "skip NAME: why", and exits not 0 when something failed. More lines may explain. A suite's line ends with its seconds and
+# those of processor time. The last line here is "N passed, N failed, N skipped"; the exit code is 1 when something failed.
 set -eu
 cd "$(dirname "$0")/.."
 BUILD=${BUILD:-build}
@@ -46,20 +46,33 @@ wanted() {
     case $1 in *"$FILTER"*) true ;; *) false ;; esac
 }
 
-# report NAME PASSED FAILED SKIPPED LOG: one line a suite; the log when something failed.
+# seconds: says in $work/took how long it is since it was last asked: "in 12.3 s, 9.5 of CPU".
+seconds() {
+    times >"$work/times"
+    awk 'FILENAME == ARGV[1] { wall = $1 }
+        FILENAME == ARGV[2] && FNR == 2 { for (i = 1; i <= 2; i++) { split($i, part, "[ms]"); cpu += 60 * part[1] + part[2] } }
+        FILENAME == ARGV[3] { printf "in %.1f s, %.1f of CPU\n", wall - $1, cpu - $2 }
+        END { print wall, cpu >ARGV[3] }' /proc/uptime "$work/times" "$work/clock" >"$work/took"
+}
+
+echo 0 0 >"$work/clock"
+seconds
+
+# report NAME PASSED FAILED SKIPPED LOG [SECONDS]: one line a suite; the log when something failed.
 report() {
     passed=$((passed + $2)) failed=$((failed + $3)) skipped=$((skipped + $4))
     if [ "$3" -gt 0 ] || [ -n "$V" ]; then sed 's/^/    /' "$5"
     else grep '^skip ' "$5" | sed 's/^/    /' || true; fi
-    printf '%-44s %s passed, %s failed, %s skipped\n' "$1" "$2" "$3" "$4"
+    seconds
+    printf '%-44s %s passed, %s failed, %s skipped %s\n' "$1" "$2" "$3" "$4" "${6:-$(cat "$work/took")}"
 }
 
-# count_lines NAME RC LOG: counts what a suite printed that ended with RC.
+# count_lines NAME RC LOG [SECONDS]: counts what a suite printed that ended with RC.
 count_lines() {
     p=$(grep -c '^ok ' "$3" || true) f=$(grep -c '^not ok ' "$3" || true) s=$(grep -c '^skip ' "$3" || true)
     if [ "$2" -ne 0 ] && [ "$f" -eq 0 ]; then f=1; echo "not ok $1: exit code $2" >>"$3"; fi
     if [ $((p + f + s)) -eq 0 ]; then f=1; echo "not ok $1: it checked nothing" >>"$3"; fi
-    report "$1" "$p" "$f" "$s" "$3"
+    report "$1" "$p" "$f" "$s" "$3" "${4:-}"
 }
 
 # run_lines NAME LIMIT_S COMMAND...: a suite that prints ok / not ok / skip lines.
@@ -187,6 +200,9 @@ if [ -n "$programs" ] && ! make -s -k -j"${JOBS:-2}" BUILD="$MAKE_BUILD" MODE="$
     done
 fi
 
+seconds
+if [ -n "$programs" ]; then printf '%-44s %s\n' 'compiling the tests' "$(cat "$work/took")"; fi
+
 # Without the program nothing of what follows can pass, and no wanted output may be rewritten.
 if [ ! -x "$BUILD/vramdoc" ]; then
     echo "not ok: $BUILD/vramdoc is not there" >"$work/log"
@@ -197,11 +213,15 @@ fi
 # has made ready.
 beside=''
 if [ -f tests/browser/run.sh ] && wanted browser; then
-    sh tests/browser/run.sh modules >"$work/browser" 2>&1 </dev/null || true
+    sh tests/browser/run.sh modules >"$work/log" 2>&1 </dev/null || true
     (
-        rc=0
-        timeout -k 5 1800 sh tests/browser/run.sh >"$work/browser" 2>&1 </dev/null || rc=$?
-        echo $rc >"$work/browser.rc"
+        rc=0 work=$work/beside
+        mkdir "$work"
+        echo 0 0 >"$work/clock"
+        seconds
+        timeout -k 5 1800 sh tests/browser/run.sh >"$work/log" 2>&1 </dev/null || rc=$?
+        seconds
+        echo $rc >"$work/rc"
     ) &
     beside=$!
 fi
@@ -239,7 +259,7 @@ done
 
 if [ -n "$beside" ]; then
     wait "$beside" || true
-    count_lines browser "$(cat "$work/browser.rc")" "$work/browser"
+    count_lines browser "$(cat "$work/beside/rc")" "$work/beside/log" "$(cat "$work/beside/took")"
 fi
 
 if [ $((passed + failed + skipped)) -eq 0 ]; then failed=1; echo "not ok: no test has such a name"; fi

@@ -126,6 +126,25 @@ bool engine_evaluates(const struct model *m)
            m->c.pipeline_parallel == 1 && m->c.family == FAMILY_GPT2;
 }
 
+#ifndef VRAM_SMALL
+// Of dimensions that the module of a page's first number lacks.
+static void engine_key_whole(struct vram_config *k, const struct model *m)
+{
+    if (m->features & HAS_DELTA_RULE)  // the rule goes from chunk to chunk
+        k->seq_len += 4 * ((m->c.seq_len + 63) / 64) + 2 * (m->c.seq_len % 64 > 0);
+    if (m->c.attention_mask)  // attention.c: eight divides its rows or not
+        k->block_size = 1 + (m->c.seq_len % 8 > 0) + 2 * (m->tokens % 8 > 0);
+    k->global_head_dim = k->global_head_dim > 256;
+    k->hidden_size_per_layer_input = k->hidden_size_per_layer_input > 0;
+    k->vocab_size_per_layer_input = k->laurel_rank = 0;
+    uint64_t wide_keys = model_global_keys(&m->c);
+    k->n_global_kv_head = wide_keys == m->c.n_head ? 2 : wide_keys == 1;
+    k->linear_num_key_heads = m->c.linear_num_key_heads == m->c.linear_num_value_heads;
+    k->linear_num_value_heads = k->linear_key_head_dim = 0;
+    k->linear_value_head_dim = k->linear_conv_kernel_dim = 0;
+}
+#endif
+
 // What reels depend on: the configuration with its plain dimensions made alike.
 static struct vram_config engine_key(const struct model *m)
 {
@@ -148,22 +167,13 @@ static struct vram_config engine_key(const struct model *m)
     k.dropout = k.dropout > 0;
     k.lora_dropout = k.lora_dropout > 0;
     k.lora_rank = k.lora_rank > 0;
-    k.n_expert = model_expert_runs(m);
+    k.n_expert = MODEL_IS_WHOLE && !m->c.n_expert ? 0 : model_expert_runs(m);
     k.seq_lens = 0;
     k.n_head = k.compile && m->c.n_head * m->c.head_dim == m->c.n_embd;  // buffers of one size
     k.n_embd = k.n_inner = k.vocab_size = k.block_size = 0;
     k.seq_len = loss_is_one_chunk(m);
 #ifndef VRAM_SMALL
-    if (m->features & HAS_DELTA_RULE)  // the rule goes from chunk to chunk
-        k.seq_len += 4 * ((m->c.seq_len + 63) / 64) + 2 * (m->c.seq_len % 64 > 0);
-    k.global_head_dim = k.global_head_dim > 256;
-    k.hidden_size_per_layer_input = k.hidden_size_per_layer_input > 0;
-    k.vocab_size_per_layer_input = k.laurel_rank = 0;
-    uint64_t wide_keys = model_global_keys(&m->c);
-    k.n_global_kv_head = wide_keys == m->c.n_head ? 2 : wide_keys == 1;
-    k.linear_num_key_heads = m->c.linear_num_key_heads == m->c.linear_num_value_heads;
-    k.linear_num_value_heads = k.linear_key_head_dim = 0;
-    k.linear_value_head_dim = k.linear_conv_kernel_dim = 0;
+    engine_key_whole(&k, m);
 #endif
     k.batch_size = (k.batch_size == 1) +  // loss_transformers.c
                    (MODEL_IS_WHOLE && sequence_in_order(m));

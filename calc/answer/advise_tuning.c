@@ -3,6 +3,7 @@
 
 #include "calc/answer/advise_edit.h"
 #include "calc/model/precision.h"
+#include "calc/model/resolve.h"
 
 static bool is_adam(const struct vram_config *c)
 {
@@ -49,9 +50,11 @@ enum advice_applied change_in_backward(struct change *k)
 
 enum advice_applied change_no_reentrant(struct change *k)
 {
-    if (k->c->checkpointing == CHECKPOINTING_NONE || !k->c->use_reentrant)
+    struct vram_config resolved = *k->c;
+    resolve_auto(&resolved);
+    if (resolved.checkpointing == CHECKPOINTING_NONE || resolved.use_reentrant == REENTRANT_NO)
         return ADVICE_NOT_HERE;
-    advise_say(k, FIELD_use_reentrant, 0);
+    advise_say(k, FIELD_use_reentrant, REENTRANT_NO);
     return ADVICE_APPLIED;
 }
 

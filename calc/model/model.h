@@ -118,6 +118,9 @@ enum model_trait {
     TRAIT_COUNT
 };
 
+// Of a configuration whose "auto" may stand.
+bool config_has_trait(const struct vram_config *c, enum model_trait trait);
+
 // A bit for each, the first 64 in the first word; the small module's are in one.
 enum { MODEL_TRAIT_WORDS = (TRAIT_COUNT + 63) / 64 };
 struct model_traits {

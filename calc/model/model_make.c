@@ -112,6 +112,7 @@ static const struct trait_row {
 #define FRAMEWORKS_ACCUMULATING (FRAMEWORKS(LITGPT) | FRAMEWORKS(TRANSFORMERS))
 #define FRAMEWORKS_RESHARDING \
     (FRAMEWORKS(TRANSFORMERS) | FRAMEWORKS(TORCHTUNE) | FRAMEWORKS(TORCHTITAN))
+#define FRAMEWORKS_WRAPPING (FRAMEWORKS(LITGPT) | FRAMEWORKS(TORCHTUNE) | FRAMEWORKS(TORCHTITAN))
 #define FRAMEWORKS_SYNCING (FRAMEWORKS(TORCHTUNE) | FRAMEWORKS(TRANSFORMERS))
 #define TRAIT(id, framework, torch_from, torch_before, transformers_from, transformers_before) \
     [TRAIT_##id] = {FRAMEWORKS_##framework, \
@@ -132,18 +133,22 @@ static bool model_between(uint64_t version, const uint16_t range[2])
     return version >= range[0] && version < range[1];
 }
 
+bool config_has_trait(const struct vram_config *c, enum model_trait trait)
+{
+    const struct trait_row *t = &trait_rows[trait];
+    uint64_t said = config_own_version(c);
+    uint64_t own = said && said < MODEL_NEWEST ? said : MODEL_NEWEST;
+    return c->mode != MODE_REFERENCE && t->frameworks >> framework_id(c) & 1 &&
+           model_between(own, t->own) && model_between(c->torch, t->torch) &&
+           model_between(c->transformers, t->transformers);
+}
+
 static void model_find_traits(struct model *m)
 {
-    uint64_t said = config_own_version(&m->c);
-    uint64_t own = said && said < MODEL_NEWEST ? said : MODEL_NEWEST;
     m->traits = (struct model_traits){0};
-    for (unsigned i = 0; i < TRAIT_COUNT && m->c.mode != MODE_REFERENCE; i++) {
-        const struct trait_row *t = &trait_rows[i];
-        bool here = t->frameworks >> m->c.framework & 1 && model_between(own, t->own);
-        if (here && model_between(m->c.torch, t->torch) &&
-            model_between(m->c.transformers, t->transformers))
+    for (unsigned i = 0; i < TRAIT_COUNT; i++)
+        if (config_has_trait(&m->c, i))
             m->traits.words[i / 64] |= UINT64_C(1) << i % 64;
-    }
 }
 
 static int model_check_experts(const struct vram_config *c, struct message *e)

@@ -130,8 +130,6 @@ void remarks_add(struct message_list *notes, const struct vram *v)
     remark_idle(notes, v);
     remark_attention(notes, c);
     remark_bfloat16(notes, c);
-    if (c->checkpointing && !c->use_reentrant && c->task == TASK_TRAIN)
-        message_list_add(notes, MESSAGE_early_stop, ABOUT("use_reentrant"), NO_ARGS);
     remark_experts(notes, c);
     remark_unsloth(notes, c);
     if (c->eval_only)

@@ -31,6 +31,14 @@ static void resolve_versions(struct vram_config *c)
         c->torch = 2004;
 }
 
+// PyTorch's own default is the form with a Function, and of pipelines it alone is modelled.
+static uint64_t resolve_reentrant(const struct vram_config *c)
+{
+    bool other =
+        config_has_trait(c, TRAIT_NO_REENTRANT) || config_has_trait(c, TRAIT_NO_REENTRANT_WRAPPED);
+    return other && c->pipeline_parallel == 1 ? REENTRANT_NO : REENTRANT_YES;
+}
+
 void resolve_auto(struct vram_config *c)
 {
     c->framework = framework_id(c);
@@ -57,11 +65,13 @@ void resolve_auto(struct vram_config *c)
     if ((!whole && !c->use_cache) || (c->compile && !c->compile_logits))
         c->keep_logits = KEEP_LOGITS_NO;  // there is nothing to hold
     resolve_versions(c);
+    if (c->use_reentrant == REENTRANT_AUTO)
+        c->use_reentrant = resolve_reentrant(c);
     if (c->checkpointing == CHECKPOINTING_SELECTIVE)
-        c->use_reentrant = 0;  // the other form knows no policy
+        c->use_reentrant = REENTRANT_NO;  // the other form knows no policy
 #ifndef VRAM_SMALL
     if ((family_has(c) & HAS_GLOBAL_HEADS) &&
         (c->num_kv_shared_layers || c->hidden_size_per_layer_input))
-        c->use_reentrant = 0;  // gradients come by other ways than a block's input
+        c->use_reentrant = REENTRANT_NO;  // gradients come by other ways than a block's input
 #endif
 }

@@ -58,7 +58,7 @@ void unsloth_resolve(struct vram_config *c)
     unsloth_saves(c);
     if (c->cross_entropy == CROSS_ENTROPY_AUTO)
         c->cross_entropy = unsloth_loss(c);
-    c->use_reentrant = 1;
+    c->use_reentrant = REENTRANT_YES;
     if (c->family == FAMILY_PHI3)
         c->family =
             FAMILY_LLAMA;  // its loader has no other class for it, its files are in that form

@@ -181,21 +181,61 @@ static void test_selective_is_refused(void **state)
     close_vram(v, &h);
 }
 
-static void test_said_and_refused(void **state)
+static uint64_t peak_of(const char *pairs, const char *more)
+{
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    set_all(v, pairs);
+    set_all(v, more);
+    if (vram_run(v) != VRAM_OK)
+        fail_msg("%s %s: %s", pairs, more, vram_error(v)->text);
+    uint64_t peak = vram_result(v)->peak_live.bytes;
+    close_vram(v, &h);
+    return peak;
+}
+
+// Where nothing is said the form is that of the framework's version.
+static void test_default(void **state)
+{
+    static const struct {
+        const char *words;
+        bool reentrant;
+    } cases[] = {
+        {"framework=transformers", false},
+        {"framework=transformers transformers=5.0", false},
+        {"framework=transformers transformers=4.57", true},
+        {"framework=torchtune", false},
+        {"framework=torchtitan", false},
+        {"framework=litgpt", false},
+        {"framework=nanogpt", true},
+        {"framework=transformers mode=reference", true},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char pairs[256];
+        snprintf(pairs, sizeof pairs,
+                 "preset=llama-3.2-1b batch_size=8 vocab_size=256 checkpointing=block "
+                 "attention=flash dtype=bfloat16_pure %s",
+                 cases[i].words);
+        uint64_t peaks[] = {peak_of(pairs, "use_reentrant=false"),
+                            peak_of(pairs, "use_reentrant=true")};
+        assert_true(peaks[0] < peaks[1]);
+        assert_int_equal(peak_of(pairs, "use_reentrant=auto"), peaks[cases[i].reentrant]);
+    }
+}
+
+static void test_refused_in_stages(void **state)
 {
     struct heap h = {0};
     (void)state;
     vram *v = open_vram(&h);
-    set_all(v, "preset=gpt2 checkpointing=block use_reentrant=false");
-    assert_int_equal(vram_run(v), VRAM_OK);
-    assert_int_equal(write_report(v, VRAM_FORMAT_TEXT), VRAM_OK);
-    assert_non_null(strstr(vram_text(v, NULL), "not yet compared with a measurement"));
-    set_all(v, "pipeline_parallel=2");
+    set_all(v, "preset=gpt2 framework=transformers checkpointing=block use_reentrant=false "
+               "pipeline_parallel=2");
     assert_int_equal(vram_run(v), VRAM_EUNSUPPORTED);
     set_all(v, "use_reentrant=true");
     assert_int_equal(vram_run(v), VRAM_OK);
-    assert_int_equal(write_report(v, VRAM_FORMAT_TEXT), VRAM_OK);
-    assert_null(strstr(vram_text(v, NULL), "not yet compared"));
+    set_all(v, "use_reentrant=auto");  // of which the other form is modelled alone
+    assert_int_equal(vram_run(v), VRAM_OK);
     close_vram(v, &h);
 }
 
@@ -208,7 +248,8 @@ int main(void)
         cmocka_unit_test(test_families),
         cmocka_unit_test(test_selective),
         cmocka_unit_test(test_selective_is_refused),
-        cmocka_unit_test(test_said_and_refused),
+        cmocka_unit_test(test_default),
+        cmocka_unit_test(test_refused_in_stages),
     };
     return cmocka_run_group_tests_name("calc_checkpoint", tests, NULL, NULL);
 }

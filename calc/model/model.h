@@ -360,6 +360,9 @@ bool model_returns_cache(const struct vram_config *c);
 // Whether head and loss in one are modelled for such a run.
 bool model_fuses_head(const struct vram_config *c);
 
+// Whether the loss takes only positions whose label counts. Not in the small module.
+bool model_takes_labels(const struct vram_config *c);
+
 // Whether the evaluation of eval_batch_size is modelled for such a run. Never in the small module.
 bool model_evaluates(const struct vram_config *c);
 

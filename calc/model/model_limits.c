@@ -120,6 +120,20 @@ static int model_check_loss(const struct vram_config *c, struct message *e)
     return model_check_limits(limits, sizeof limits / sizeof *limits, e);
 }
 
+// SRC: trl 1.16 trainer/utils.py, add_fused_lm_head.
+bool model_takes_labels(const struct vram_config *c)
+{
+    return c->cross_entropy == CROSS_ENTROPY_TILED;
+}
+
+static int model_check_labels(const struct vram_config *c, struct message *e)
+{
+    if (c->label_tokens > config_longest(c))
+        return err_set(e, MESSAGE_labels_longer, NO_POS, ABOUT("label_tokens", "seq_len"),
+                       ARGS(VALUE(c, label_tokens), arg_u64("seq_len", config_longest(c))));
+    return VRAM_OK;
+}
+
 // Unsloth's fast path: the classes that it replaces, four-bit or two-byte weights under adapters of
 // which each function has all.
 bool model_runs_unsloth(const struct vram_config *c)
@@ -152,6 +166,7 @@ int model_check_whole(const struct vram_config *c, struct message *e)
     int rc = model_check_divided_experts(c, e);
     rc = rc == VRAM_OK ? model_check_loss(c, e) : rc;
     rc = rc == VRAM_OK ? model_check_undivided(c, e) : rc;
+    rc = rc == VRAM_OK ? model_check_labels(c, e) : rc;
     return rc == VRAM_OK ? model_check_ema(c, e) : rc;
 }
 #endif

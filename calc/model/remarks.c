@@ -124,6 +124,26 @@ static void remark_unsloth(struct message_list *notes, const struct vram_config 
 #endif
 }
 
+// Of the losses that take positions whose label counts. In Cut Cross-Entropy a position has a dozen
+// bytes, which no one needs to be told of.
+static void remark_labels(struct message_list *notes, const struct vram *v)
+{
+    (void)notes;
+    (void)v;
+#ifndef VRAM_SMALL
+    enum { SAID_YES = 2 };  // facts.def
+    struct vram_config resolved = v->config;
+    resolve_auto(&resolved);
+    bool follows = model_takes_labels(&resolved);
+    if (resolved.task != TASK_TRAIN)
+        return;
+    if (resolved.label_tokens && !follows)
+        message_list_add(notes, MESSAGE_labels_unused, ABOUT("label_tokens"), NO_ARGS);
+    if (!resolved.label_tokens && follows && v->facts.masked == SAID_YES)
+        message_list_add(notes, MESSAGE_labels_unsaid, ABOUT("label_tokens"), NO_ARGS);
+#endif
+}
+
 void remarks_add(struct message_list *notes, const struct vram *v)
 {
     const struct vram_config *c = &v->config;
@@ -132,6 +152,7 @@ void remarks_add(struct message_list *notes, const struct vram *v)
     remark_bfloat16(notes, c);
     remark_experts(notes, c);
     remark_unsloth(notes, c);
+    remark_labels(notes, v);
     if (c->eval_only)
         message_list_add(notes, MESSAGE_evaluation_alone, ABOUT("eval_only"), NO_ARGS);
 }

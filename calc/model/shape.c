@@ -164,6 +164,16 @@ uint64_t dims_share_of(const struct dims *d, unsigned shape, uint64_t elements)
 }
 #endif
 
+#ifndef VRAM_SMALL
+// Labels are shifted before they are divided; of a divided row a GPU can have all that count.
+static void dims_labels(struct dims *d, const struct vram_config *c)
+{
+    d->scored = d->T - (c->context_parallel == 1);
+    bool some = c->label_tokens && c->label_tokens < d->scored;
+    d->labels = size_mul(d->B, some ? c->label_tokens : d->scored);
+}
+#endif
+
 void dims_make(struct dims *d, const struct model *m)
 {
     const struct vram_config *c = &m->c;
@@ -175,7 +185,7 @@ void dims_make(struct dims *d, const struct model *m)
     d->seen = c->attention_mask == ATTENTION_MASK_PACKED ? d->N : d->T;
     bool cut = c->context_parallel > 1 && framework_goes(c, BY_TRANSFORMERS);
     d->turned = cut ? d->N : d->T;
-    d->scored = d->T - (c->context_parallel == 1);  // labels are shifted before they are divided
+    dims_labels(d, c);
     dims_delta(d, c);
 #endif
     d->S = c->sequence_parallel ? (d->N + tp - 1) / tp : d->N;

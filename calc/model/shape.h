@@ -81,6 +81,7 @@ struct dims {
     // values, positions that the convolution sees, positions up to whole chunks, chunks
     uint64_t dk, dv, LK, LV, LH, LW, LT, chunks;
     uint64_t scored;  // positions of a sequence that have a label
+    uint64_t labels;  // and whose label counts, of all sequences
     uint64_t turned;  // those that have angles: of each sequence where it is divided by the trainer
     uint64_t heads;   // chunks of the loss after the first that the head makes itself
 #endif

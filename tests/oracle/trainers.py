@@ -490,18 +490,25 @@ def tokenizer():
                                    eos_token="</s>", pad_token="<pad>")
 
 
-def sft(family, layers, batch, seq, steps=2, arguments="", lora="", evals=0, eval_batch=0, rows="", world=0, fsdp=0, **more):
-    """TRL's SFTTrainer over rows of one length, with its own defaults but for what the case names; on one rank of world."""
+def sft(family, layers, batch, seq, steps=2, arguments="", lora="", evals=0, eval_batch=0, rows="", world=0, fsdp=0, labels=0,
+        **more):
+    """TRL's SFTTrainer over rows of one length, with its own defaults but for what the case names; on one rank of world. labels: so
+    many of a row count."""
     import datasets
     import trl
     oracle.answer_unlike(rows)
+    if labels:
+        oracle.answer_labels(labels, batch)
     shared = many(world, fsdp, False) if world else {}
     compiles = chosen(arguments).get("torch_compile")
     model = prepare(family, layers, watch=not compiles, **more)
     args = trl.SFTConfig(tempfile.mkdtemp(), per_device_train_batch_size=batch, max_steps=steps, report_to=[], save_strategy="no",
                          dataloader_pin_memory=False, max_length=seq, **chosen(arguments), **shared,
                          **evaluation(steps, evals, eval_batch))
-    texts, tests = (datasets.Dataset.from_list([{"input_ids": [1] * seq}] * n)
+    row = {"input_ids": [1] * seq}
+    if labels:
+        row["labels"] = [-100] * (seq - labels) + [1] * labels
+    texts, tests = (datasets.Dataset.from_list([row] * n)
                     for n in (steps * batch * max(world, 1), max(evals * eval_batch, 1)))
     trainer = trl.SFTTrainer(model=model, args=args, train_dataset=texts, eval_dataset=tests if evals else None,
                              processing_class=tokenizer(), peft_config=adapter_config(lora) if lora else None)

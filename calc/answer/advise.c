@@ -213,6 +213,8 @@ int vram_advise(vram *v, const struct vram_advice **out)
     if (!a->advice)
         return handle_no_memory(v);
     int rc = make(v, a->advice);
+    if (rc == VRAM_OK)
+        answers_note(a, VRAM_ANSWER_ADVICE, v, &a->advice->out);
     *out = &a->advice->out;
     return rc;
 }

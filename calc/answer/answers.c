@@ -2,6 +2,8 @@
 
 #include "calc/answer/answers.h"
 
+#include "calc/model/remarks.h"
+
 static void answers_free(void *ptr)
 {
     struct answers *a = ptr;
@@ -10,6 +12,8 @@ static void answers_free(void *ptr)
     mem_arena_free(&a->cards_arena);
     mem_arena_free(&a->snapshot_arena);
     message_list_free(&a->oom_hints);
+    for (size_t i = 0; i < ANSWERS_NOTED; i++)
+        message_list_free(&a->notes[i]);
     if (a->advice)
         mem_free(&mem, a->advice, sizeof *a->advice);
     mem_free(&mem, a, sizeof *a);
@@ -29,9 +33,26 @@ struct answers *answers_of(struct vram *v)
     a->mem = v->mem;
     a->oom_arena.mem = a->cards_arena.mem = a->snapshot_arena.mem = &a->mem;
     message_list_init(&a->oom_hints, &a->mem);
+    for (size_t i = 0; i < ANSWERS_NOTED; i++)
+        message_list_init(&a->notes[i], &a->mem);
     *part = (struct handle_part){a, answers_free};
     return a;
 }
+
+#ifndef VRAM_SMALL
+void answers_notes(struct answers *a, uint32_t answer, const struct vram *v)
+{
+    struct message_list *l = &a->notes[answer];
+    message_list_free(l);
+    for (size_t i = 0; v->has_result && i < v->result.note_count; i++)
+        message_list_copy(l, &v->result.notes[i]);
+    if (v->has_result)
+        return;
+    for (size_t i = 0; i < v->notes.count; i++)
+        message_list_copy(l, &v->notes.at[i]);
+    remarks_add(l, v);
+}
+#endif
 
 const struct answers *answers_made(const struct vram *v)
 {

@@ -6,7 +6,11 @@
 #include "calc/answer/advice_list.h"
 #include "calc/model/handle.h"
 
-enum { COMPARE_FORMULAS = 4 };
+#ifdef VRAM_SMALL
+enum { COMPARE_FORMULAS = 4, ANSWERS_NOTED = 0 };
+#else
+enum { COMPARE_FORMULAS = 4, ANSWERS_NOTED = VRAM_ANSWER_COUNT };
+#endif
 
 struct answers {
     struct vram_mem mem;
@@ -28,10 +32,22 @@ struct answers {
     struct vram_snapshot snapshot;
     struct mem_arena snapshot_arena;
     struct advice_list *advice;  // NULL before the first
+    struct message_list notes[ANSWERS_NOTED];
 };
 
 // Made at the first call; NULL: out of memory (recorded as an error).
 struct answers *answers_of(struct vram *v);
+
+// What an answer says beside its figures: the notes of the configuration as it is, those of its run
+// too where there was one. The small module's answers have none.
+#ifdef VRAM_SMALL
+#define answers_note(a, answer, v, out) ((void)0)
+#else
+#define answers_note(a, answer, v, out) \
+    (answers_notes(a, answer, v), (out)->notes = (a)->notes[answer].at, \
+     (out)->note_count = (a)->notes[answer].count)
+void answers_notes(struct answers *a, uint32_t answer, const struct vram *v);
+#endif
 
 // What there is of them; NULL if there is nothing.
 const struct answers *answers_made(const struct vram *v);

@@ -165,6 +165,7 @@ int vram_cards(vram *v, const struct vram_cards **out)
     if (rc != VRAM_OK)
         return handle_no_memory(v);
     fill(a, &s, &v->config);
+    answers_note(a, VRAM_ANSWER_CARDS, v, &a->cards);
     a->has_cards = true;
     *out = &a->cards;
     return VRAM_OK;

@@ -133,7 +133,8 @@ int vram_compare(vram *v, const struct vram_comparison **out)
     for (size_t i = 0; i < COMPARE_FORMULAS; i++)
         a->formulas[i] = formula_of(&RULES[i], &s, v->result.peak_live.bytes);
     a->comparison =
-        (struct vram_comparison){v->result.peak_live.bytes, a->formulas, COMPARE_FORMULAS};
+        (struct vram_comparison){v->result.peak_live.bytes, a->formulas, COMPARE_FORMULAS, NULL, 0};
+    answers_note(a, VRAM_ANSWER_COMPARISON, v, &a->comparison);
     a->has_comparison = true;
     *out = &a->comparison;
     return VRAM_OK;

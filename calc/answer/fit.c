@@ -15,8 +15,9 @@ int vram_fit(vram *v, const struct vram_fit **out)
     if (!a)
         return v->err.out.code;
     const struct vram_result *r = &v->result;
-    a->fit = (struct vram_fit){r->verdict,   r->alloc_retries, r->needed,
-                               r->gpu_bytes, r->gpu_name,      r->capacity};
+    a->fit = (struct vram_fit){r->verdict,  r->alloc_retries, r->needed, r->gpu_bytes,
+                               r->gpu_name, r->capacity,      NULL,      0};
+    answers_note(a, VRAM_ANSWER_FIT, v, &a->fit);
     a->has_fit = true;
     *out = &a->fit;
     return VRAM_OK;
@@ -53,6 +54,7 @@ int vram_max_batch(vram *v, const struct vram_max_batch **out)
                     ARGS(arg_text("gpu", m->gpu_name)));
         m->refusal = &a->refusal.out;
     }
+    answers_note(a, VRAM_ANSWER_MAX_BATCH, v, m);
     a->has_max_batch = true;
     *out = m;
     return VRAM_OK;

@@ -54,8 +54,10 @@ struct vram_advice {
     bool plan_found, plan_tight;  // tight: not with the whole error bound
     uint64_t plan_process_bytes;
     int64_t plan_cost_permille;
-    struct vram_capacity capacity;  // of the card; gpu_bytes is what of it is left
-    const char *framework;          // whose lines are given
+    struct vram_capacity capacity;     // of the card; gpu_bytes is what of it is left
+    const char *framework;             // whose lines are given
+    const struct vram_message *notes;  // as in vram_max_batch
+    size_t note_count;
 };
 
 // Changes that the configuration's framework has and that take less. Every number is that of a

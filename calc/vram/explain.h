@@ -154,6 +154,8 @@ struct vram_comparison {
     uint64_t peak_live_bytes;
     const struct vram_formula *formulas;
     size_t formula_count;
+    const struct vram_message *notes;  // as in vram_result
+    size_t note_count;
 };
 VRAM_API int vram_compare(vram *v, const struct vram_comparison **out);
 

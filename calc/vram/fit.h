@@ -16,6 +16,8 @@ struct vram_fit {
     uint64_t gpu_bytes;          // what it is held against, as in vram_result
     const char *gpu_name;
     struct vram_capacity capacity;
+    const struct vram_message *notes;  // as in vram_result
+    size_t note_count;
 };
 
 // Against the card set by "gpu", "gpu_memory" or "cuda_memory". Errors: VRAM_EGPU without one;
@@ -31,6 +33,8 @@ struct vram_max_batch {
     const char *gpu_name;
     const struct vram_message *refusal;  // that nothing fits, or NULL
     struct vram_capacity capacity;       // of the card; gpu_bytes is what of it is left
+    const struct vram_message *notes;    // of the texts, then on the configuration as it is
+    size_t note_count;
 };
 VRAM_API int vram_max_batch(vram *v, const struct vram_max_batch **out);
 
@@ -72,6 +76,8 @@ struct vram_solution {
         *limit;  // where it is not memory: why there is no larger value, or NULL
     const struct vram_message *refusal;  // that nothing fits, or NULL
     struct vram_capacity capacity;
+    const struct vram_message *notes;  // as in vram_max_batch
+    size_t note_count;
 };
 
 // The largest or smallest value of a field with which the run fits its card, everything else as it
@@ -100,6 +106,8 @@ struct vram_cards {
     uint64_t tried;                      // cards and numbers of them
     const struct vram_message *note;     // on several cards, or NULL
     const struct vram_message *refusal;  // that none fits, or NULL
+    const struct vram_message *notes;    // as in vram_max_batch
+    size_t note_count;
 };
 
 // Every card of the table, and every number of it up to VRAM_CARDS_MOST, that the run fits. Several

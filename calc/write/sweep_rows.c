@@ -4,6 +4,7 @@
 #include "calc/write/json_parts.h"
 #include "calc/write/number.h"
 #include "calc/write/table.h"
+#include "calc/write/text_parts.h"
 #include "calc/write/write_json.h"
 
 enum { KEYS_MAX = 16, KEY_WIDTH = 8, FIGURES = 4 };
@@ -13,6 +14,7 @@ struct rows {
     enum vram_format format;
     struct json j;
     struct table t;
+    struct message_list notes;  // of the rows' text, each once
 };
 
 static const char *fits_word(const struct vram_result *r)
@@ -61,6 +63,14 @@ static void json_figures(struct json *j, const struct vram_result *r)
         json_null(j, "fits");
 }
 
+static void json_notes(struct json *j, const struct vram_result *r)
+{
+    json_open(j, "notes", '[');
+    for (size_t i = 0; r && i < r->note_count; i++)
+        json_message(j, NULL, &r->notes[i]);
+    json_close(j, ']');
+}
+
 static void json_row(struct json *j, const struct vram_sweep *s, const struct vram_sweep_row *row)
 {
     json_open(j, NULL, '{');
@@ -70,6 +80,7 @@ static void json_row(struct json *j, const struct vram_sweep *s, const struct vr
         json_message(j, "error", row->error);
     else
         json_figures(j, row->result);
+    json_notes(j, row->result);
     json_close(j, '}');
 }
 
@@ -139,6 +150,21 @@ static void text_row(struct writer *w, const struct vram_sweep *s, const struct 
 
 // ---- all -------------------------------------------------------------------------------------
 
+static bool is_said(const struct message_list *l, const struct vram_message *m)
+{
+    bool said = m->line > 0;
+    for (size_t i = 0; i < l->count && !said; i++)
+        said = text_equal(m->text, text_len(m->text), l->at[i].text);
+    return said;
+}
+
+static void take_notes(struct message_list *l, const struct vram_result *r)
+{
+    for (size_t i = 0; r && i < r->note_count; i++)
+        if (!is_said(l, &r->notes[i]))
+            message_list_copy(l, &r->notes[i]);
+}
+
 static int on_row(void *ctx, const struct vram_sweep *s, const struct vram_sweep_row *row)
 {
     struct rows *r = ctx;
@@ -148,6 +174,7 @@ static int on_row(void *ctx, const struct vram_sweep *s, const struct vram_sweep
         if (row->index == 0)
             text_head(r->w, s);
         text_row(r->w, s, row);
+        take_notes(&r->notes, row->result);
     } else {
         if (row->index == 0)
             table_heading(&r->t, s);
@@ -164,7 +191,8 @@ int vram_write_sweep(vram *v, const char *ranges, enum vram_format format)
     message_clear(&v->err);
     writer_reset(&v->text);
     v->text.color = false;
-    struct rows r = {&v->text, format, json_of(&v->text), table_of(&v->text, md)};
+    struct rows r = {&v->text, format, json_of(&v->text), table_of(&v->text, md), {.count = 0}};
+    message_list_init(&r.notes, &v->mem);
     if (json)
         json_open(&r.j, NULL, '[');
     int rc = vram_sweep(v, ranges, on_row, &r);
@@ -172,6 +200,8 @@ int vram_write_sweep(vram *v, const char *ranges, enum vram_format format)
         json_close(&r.j, ']');
         json_end(&r.j);
     }
+    put_notes(r.w, "", r.notes.at, r.notes.count);
+    message_list_free(&r.notes);
     int end = write_end(v);
     return rc == VRAM_OK ? end : rc;
 }

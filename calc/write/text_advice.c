@@ -112,7 +112,9 @@ void text_advice(struct vram *v)
         writer_str(w, " MiB for it)\n");
         put_card(w, a->gpu_name, &a->capacity, a->gpu_bytes);
     }
-    writer_str(w, a->gpu_bytes ? "\n" : "\n\n");
+    writer_str(w, a->gpu_bytes ? "" : "\n");
+    put_notes(w, "", a->notes, a->note_count);
+    writer_char(w, '\n');
     for (uint32_t effect = 0; effect < VRAM_EFFECT_COUNT; effect++)
         put_group(w, a, effect);
     if (a->gpu_bytes && !a->fits)

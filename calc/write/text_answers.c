@@ -36,6 +36,7 @@ void text_fit(struct vram *v)
     writer_style(w, STYLE_PLAIN);
     writer_char(w, '\n');
     put_card(w, f->gpu_name, &f->capacity, f->gpu_bytes);
+    put_notes(w, "", f->notes, f->note_count);
 }
 
 void text_max_batch(struct vram *v)
@@ -65,6 +66,7 @@ void text_max_batch(struct vram *v)
         writer_str(w, "; no batch_size fits with the whole error bound\n");
     writer_str(w, "# ");
     put_card(w, m->gpu_name, &m->capacity, m->gpu_bytes);
+    put_notes(w, "# ", m->notes, m->note_count);
 }
 
 // "+182 %", five columns for the number.
@@ -97,6 +99,7 @@ void text_comparison(struct vram *v)
         }
         writer_f(w, "   %s\n", f->because->text);
     }
+    put_notes(w, "", c->notes, c->note_count);
 }
 
 void text_config(struct vram *v)

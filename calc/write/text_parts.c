@@ -66,6 +66,19 @@ void put_card(struct writer *w, const char *name, const struct vram_capacity *ca
     writer_char(w, '\n');
 }
 
+size_t put_notes(struct writer *w, const char *before, const struct vram_message *notes,
+                 size_t count)
+{
+    size_t said = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (notes[i].line)
+            continue;
+        writer_f(w, "%snote: %s\n", before, notes[i].text);
+        said++;
+    }
+    return said;
+}
+
 // Only what differs from the defaults, and always the fields that people look for.
 static bool is_worth_saying(size_t field, uint64_t n)
 {

@@ -306,19 +306,6 @@ static void advice(struct writer *w, const struct vram_advice *a)
     writer_str(w, "All of it, with what each costs: vramcalc advise\n\n");
 }
 
-static void notes(struct writer *w, const struct vram_result *r)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < r->note_count; i++) {
-        if (r->notes[i].line)
-            continue;  // a warning about a file's line, said where it was read
-        writer_f(w, "note: %s\n", r->notes[i].text);
-        count++;
-    }
-    if (count)
-        writer_char(w, '\n');
-}
-
 static void parameters(struct writer *w, const struct vram_result *r)
 {
     put_heading(w, "Parameters");
@@ -352,7 +339,8 @@ void text_report(struct vram *v)
     struct writer *w = &v->text;
     const struct vram_result *r = &v->result;
     heading(w, v);
-    notes(w, r);
+    if (put_notes(w, "", r->notes, r->note_count))
+        writer_char(w, '\n');
     verdict(w, r);
     stack(w, r);
     if (advise_is_current(v))

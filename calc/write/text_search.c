@@ -32,6 +32,7 @@ void text_solution(struct vram *v)
         writer_f(w, "# %s\n", s->limit->text);
     writer_str(w, "# ");
     put_card(w, s->gpu_name, &s->capacity, s->gpu_bytes);
+    put_notes(w, "# ", s->notes, s->note_count);
 }
 
 void text_cards(struct vram *v)
@@ -58,6 +59,7 @@ void text_cards(struct vram *v)
                "MiB of all: nvidia-smi's totals. ~: the margin is smaller than the error bound.\n");
     if (c->note && c->cards[c->card_count - 1].count > 1)
         writer_f(w, "%s\n", c->note->text);
+    put_notes(w, "", c->notes, c->note_count);
 }
 
 static void cards(struct vram *v, bool md)

@@ -238,6 +238,12 @@ PUBLIC(segments, SCHEMA, WORD("moment", moment, vram_moment_name), COUNT("event"
        LIST("segments", segments, segment_count, segment))
 #undef S
 
+#ifdef VRAM_SMALL
+#define NOTES
+#else
+#define NOTES , LIST("notes", notes, note_count, visit_message)
+#endif
+
 // ---- does it fit, and with how much ----------------------------------------------------------
 
 static bool within_error_bound(uint32_t verdict)
@@ -250,7 +256,8 @@ PUBLIC(fit, SCHEMA, TRUTH_OF("fits", verdict, vram_verdict_fits),
        TRUTH_OF("within_error_bound", verdict, within_error_bound),
        COUNT("alloc_retries", alloc_retries), BYTES("process_bytes", process.bytes),
        BYTES("process_low_bytes", process.low), BYTES("process_high_bytes", process.high),
-       TEXT("gpu", gpu_name), BYTES("gpu_bytes", gpu_bytes), MEMBERS(capacity, visit_capacity))
+       TEXT("gpu", gpu_name), BYTES("gpu_bytes", gpu_bytes),
+       MEMBERS(capacity, visit_capacity) NOTES)
 #undef S
 
 #define S vram_max_batch
@@ -258,7 +265,7 @@ PUBLIC(max_batch, SCHEMA, COUNT("max_batch_size", batch_size),
        COUNT("safe_batch_size", safe_batch_size),
        COUNT("gradient_accumulation_steps", gradient_accumulation_steps),
        BYTES("process_bytes", process_bytes), TEXT("gpu", gpu_name), BYTES("gpu_bytes", gpu_bytes),
-       MEMBERS(capacity, visit_capacity), MESSAGE("refusal", refusal))
+       MEMBERS(capacity, visit_capacity), MESSAGE("refusal", refusal) NOTES)
 #undef S
 
 #define S vram_solution
@@ -267,7 +274,7 @@ PUBLIC(solution, SCHEMA, TEXT("field", field), WORD("goal", goal, vram_goal_name
        COUNT("configured", configured), WHEN(found), COUNT("value", value), WHEN(safe_found),
        COUNT("safe_value", safe_value), WHEN(found), BYTES("process_bytes", process_bytes),
        TEXT("gpu", gpu_name), BYTES("gpu_bytes", gpu_bytes), MEMBERS(capacity, visit_capacity),
-       MESSAGE("limit", limit), MESSAGE("refusal", refusal))
+       MESSAGE("limit", limit), MESSAGE("refusal", refusal) NOTES)
 #undef S
 
 #define S vram_card
@@ -279,7 +286,7 @@ STATIC(card, TEXT("gpu", gpu_name), COUNT("count", count), TEXT("change", change
 
 #define S vram_cards
 PUBLIC(cards, SCHEMA, LIST("cards", cards, card_count, card), COUNT("tried", tried),
-       MESSAGE("note", note), MESSAGE("refusal", refusal))
+       MESSAGE("note", note), MESSAGE("refusal", refusal) NOTES)
 #undef S
 
 #define S vram_serving
@@ -313,7 +320,7 @@ STATIC(plan, BYTES("process_bytes", plan_process_bytes),
 PUBLIC(advice, SCHEMA, BYTES("process_bytes", process_bytes), WHEN(gpu_bytes),
        BYTES("gpu_bytes", gpu_bytes), WHEN(gpu_bytes), MEMBERS(capacity, visit_capacity),
        WHEN(gpu_bytes), TRUTH("fits", fits), TEXT("framework", framework),
-       LIST("changes", changes, change_count, change), WHEN(plan_found), GROUP("plan", plan))
+       LIST("changes", changes, change_count, change), WHEN(plan_found), GROUP("plan", plan) NOTES)
 #undef S
 
 // ---- other questions -------------------------------------------------------------------------
@@ -347,7 +354,7 @@ STATIC(formula, TEXT("id", id), TEXT("name", name), UNLESS(too_large), BYTES("by
 
 #define S vram_comparison
 PUBLIC(comparison, SCHEMA, BYTES("peak_live_bytes", peak_live_bytes),
-       LIST("formulas", formulas, formula_count, formula))
+       LIST("formulas", formulas, formula_count, formula) NOTES)
 #undef S
 
 // ---- memory snapshots ------------------------------------------------------------------------

@@ -154,6 +154,12 @@ enum advice_applied change_offload_zero3(struct change *k)
 
 enum advice_applied change_loaded(struct change *k)
 {
+#ifndef VRAM_SMALL
+    if (k->c->lora_rank && k->c->dtype == DTYPE_BFLOAT16_ACCELERATE_WIDE) {
+        advise_say(k, FIELD_dtype, DTYPE_BFLOAT16_ACCELERATE);
+        return ADVICE_APPLIED;
+    }
+#endif
     if (!k->c->lora_rank || k->c->dtype != DTYPE_BFLOAT16)
         return ADVICE_NOT_HERE;
     advise_say(k, FIELD_dtype, DTYPE_BFLOAT16_LOADED);

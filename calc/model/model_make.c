@@ -213,6 +213,12 @@ bool model_fuses_adapters(const struct vram_config *c)
            (family_has(c) & (own | HAS_FUSED_QKV | HAS_LATENT | HAS_ENCODER | HAS_NEW_CODE)) == own;
 }
 
+static bool model_expands_dora(const struct vram_config *c)
+{
+    return MODEL_IS_WHOLE && quantization_is_bitsandbytes(c->quantization) &&
+           framework_goes(c, BY_TRANSFORMERS);
+}
+
 // IA3's vectors stand as adapters of rank 1.
 static int model_check_adapters(struct vram_config *c, struct message *e)
 {
@@ -234,7 +240,7 @@ static int model_check_adapters(struct vram_config *c, struct message *e)
          {"quantization", "task"}},
         {gguf_is(c->quantization), MESSAGE_gguf_serves, {"quantization"}},
         {c->kv_dtype > KV_DTYPE_INT8, MESSAGE_gguf_serves, {"kv_dtype"}},
-        {c->adapter == ADAPTER_DORA && c->quantization,
+        {c->adapter == ADAPTER_DORA && c->quantization && !model_expands_dora(c),
          MESSAGE_dora_quantized,
          {"adapter", "quantization"}},
         {c->modules_to_save && !adapted,

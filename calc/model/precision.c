@@ -16,8 +16,21 @@ const struct precision *precision_of(const struct vram_config *c)
     return &precisions[c->dtype];
 }
 
+bool precision_is_accelerate(const struct vram_config *c)
+{
+#ifndef VRAM_SMALL
+    if (c->dtype == DTYPE_BFLOAT16_ACCELERATE_WIDE || c->dtype == DTYPE_FLOAT16_ACCELERATE_WIDE)
+        return true;
+#endif
+    return c->dtype == DTYPE_BFLOAT16_ACCELERATE || c->dtype == DTYPE_FLOAT16_ACCELERATE;
+}
+
 bool precision_is_float16(const struct vram_config *c)
 {
+#ifndef VRAM_SMALL
+    if (c->dtype == DTYPE_FLOAT16_ACCELERATE_WIDE)
+        return true;
+#endif
     return c->dtype == DTYPE_FLOAT16 || c->dtype == DTYPE_FLOAT16_LOADED ||
            c->dtype == DTYPE_FLOAT16_ACCELERATE || c->dtype == DTYPE_FLOAT16_DEEPSPEED;
 }

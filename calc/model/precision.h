@@ -14,6 +14,9 @@ struct precision {
 // The row of a configuration whose dtype has been resolved.
 const struct precision *precision_of(const struct vram_config *c);
 
+// Whether accelerate's FSDP divides the weights, under its mixed precision.
+bool precision_is_accelerate(const struct vram_config *c);
+
 // Whether the two bytes of a number are float16's.
 bool precision_is_float16(const struct vram_config *c);
 

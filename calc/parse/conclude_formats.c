@@ -68,6 +68,19 @@ static uint64_t deepspeed_dtype(const struct facts *f, uint64_t loaded)
     return half ? DTYPE_FLOAT16_DEEPSPEED : DTYPE_BFLOAT16_DEEPSPEED;
 }
 
+// Frozen weights are divided as they are loaded. SRC: accelerate utils/fsdp_utils.py,
+// fsdp2_prepare_model (upcasts what is trained); accelerator.py, prepare_model.
+static uint64_t accelerate_dtype(bool half, bool wide)
+{
+#ifndef VRAM_SMALL
+    if (wide)
+        return half ? DTYPE_FLOAT16_ACCELERATE_WIDE : DTYPE_BFLOAT16_ACCELERATE_WIDE;
+#else
+    (void)wide;
+#endif
+    return half ? DTYPE_FLOAT16_ACCELERATE : DTYPE_BFLOAT16_ACCELERATE;
+}
+
 // SRC: what each value keeps in which format is calc/model/precision.def.
 static uint64_t dtype_of(const struct parse *p)
 {
@@ -84,7 +97,7 @@ static uint64_t dtype_of(const struct parse *p)
         return deepspeed_dtype(f, loaded);
     if (f->engine == ENGINE_FSDP && mixed &&
         (c->n_gpu * c->context_parallel > 1 || c->offload_params))
-        return half ? DTYPE_FLOAT16_ACCELERATE : DTYPE_BFLOAT16_ACCELERATE;
+        return accelerate_dtype(half, c->lora_rank && !is_half(loaded));
     if (!is_half(loaded) || casts)
         return !mixed ? DTYPE_FLOAT32 : half ? DTYPE_FLOAT16 : DTYPE_BFLOAT16;
     return !mixed ? DTYPE_BFLOAT16_PURE : half ? DTYPE_FLOAT16_LOADED : DTYPE_BFLOAT16_LOADED;

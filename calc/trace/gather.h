@@ -3,6 +3,7 @@
 #ifndef CALC_GATHER_H
 #define CALC_GATHER_H
 
+#include "calc/model/precision.h"
 #include "calc/trace/graph.h"
 
 bool gather_is_fsdp(const struct graph *g);
@@ -28,9 +29,7 @@ uint8_t gather_sum_format(const struct graph *g);
 // FullyShardedDataParallelPlugin.set_mixed_precision (reduce_dtype).
 static inline bool gather_sends_narrow(const struct graph *g)
 {
-    uint64_t dtype = g->m->c.dtype;
-    return MODEL_IS_WHOLE && g->m->c.parallel == PARALLEL_FSDP &&
-           (dtype == DTYPE_BFLOAT16_ACCELERATE || dtype == DTYPE_FLOAT16_ACCELERATE);
+    return MODEL_IS_WHOLE && g->m->c.parallel == PARALLEL_FSDP && precision_is_accelerate(&g->m->c);
 }
 
 #endif

@@ -1,11 +1,13 @@
 // Owns DoRA: it multiplies the adapters out against a unit matrix to know each output's length,
-// with the frozen weight in the adapters' format; all of it are variables of its forward function
-// until it returns. SRC: peft src/peft/tuners/lora/dora.py (DoraLinearLayer), variants.py.
+// with the frozen weight, expanded where it is quantized, in the input's format; all of it are
+// variables of its forward function until it returns. SRC: peft src/peft/tuners/lora/dora.py
+// (DoraLinearLayer), variants.py.
 
 #include "calc/trace/layers_dora.h"
 
 #include "calc/trace/adapter.h"
 #include "calc/trace/layers.h"
+#include "calc/trace/quantized.h"
 
 static shape_id dora_eye_shape(shape_id adapter_shape)
 {
@@ -19,38 +21,69 @@ struct dora {
     struct value eye, low, product, weight, norm, ratio;
 };
 
-// A product that is detached before anything asks for its gradient: what it would save lives as
-// long as its variables.
-static struct value dora_half(struct graph *g, struct value x, bool global, uint16_t number,
+static uint8_t dora_wider(struct value a, struct value b)
+{
+    return a.dtype == DT_F32 || b.dtype == DT_F32 ? DT_F32 : a.dtype;
+}
+
+// A product that is detached before anything asks for its gradient: its input, as autocast has it,
+// takes the place of x, and lives as long as its variables.
+static struct value dora_half(struct graph *g, struct value *x, bool global, uint16_t number,
                               shape_id out_shape)
 {
     struct value w = graph_param(g, global, number);
     struct value w_cast = graph_weight_cast(g, global, number, w);
-    struct value in = graph_input_cast(g, x, w.role, PART_INPUT_CAST);
+    struct value in = graph_input_cast(g, *x, w.role, PART_INPUT_CAST);
     struct value out = graph_make(g, OP_MM, w.role, PART_SCRATCH, in.dtype, out_shape);
-    graph_drop(g, in);
+    graph_drop(g, *x);
+    *x = in;
     graph_drop(g, w_cast);
     graph_drop(g, w);
     return out;
 }
 
-// B(A(eye)) and the weight in the adapters' format, their sum's length, magnitude / length.
+static struct value dora_weight(struct graph *g, struct value w, struct value x, bool global,
+                                uint16_t weight)
+{
+    struct value whole = MODEL_IS_WHOLE && !global && quantized_by_bitsandbytes(g, weight)
+                             ? quantized_whole(g, weight)
+                             : graph_copy(g, w);
+    struct value fit = graph_to(g, whole, x.dtype, PART_DEQUANTIZED);
+    graph_drop(g, whole);
+    return fit;
+}
+
+// The unit matrix and its way through A go with their function, unless a graph has saved them.
+static void dora_forget(struct graph *g, struct dora *d)
+{
+    if (g->grad && g->packing == GRAPH_NO_FRAME)
+        return;
+    graph_drop(g, d->low);
+    graph_drop(g, d->eye);
+    d->low = d->eye = graph_none();
+}
+
+// B(A(eye)) and the weight in the input's format, their sum's length, magnitude / length.
 static void dora_lengths(struct graph *g, struct dora *d, struct value x, bool global,
                          uint16_t weight)
 {
     struct value a = graph_param(g, global, (uint16_t)(weight + LAYOUT_A));
     struct value m = graph_param(g, global, (uint16_t)(weight + LAYOUT_VECTOR));
     struct value w = graph_param(g, global, weight);
-    d->eye = graph_make(g, OP_EYE, w.role, PART_SCRATCH, x.dtype, dora_eye_shape(a.shape));
-    d->low = dora_half(g, d->eye, global, (uint16_t)(weight + LAYOUT_A), a.shape);
-    d->product = dora_half(g, d->low, global, (uint16_t)(weight + LAYOUT_B), w.shape);
-    d->weight = graph_to(g, w, x.dtype, PART_DEQUANTIZED);
+    d->eye = graph_make(g, OP_EYE, w.role, PART_SCRATCH, a.dtype, dora_eye_shape(a.shape));
+    d->low = dora_half(g, &d->eye, global, (uint16_t)(weight + LAYOUT_A), a.shape);
+    d->product = dora_half(g, &d->low, global, (uint16_t)(weight + LAYOUT_B), w.shape);
+    dora_forget(g, d);
+    struct value product = d->product;
+    d->product = graph_to(g, product, x.dtype, PART_SCRATCH);
+    graph_drop(g, product);
+    d->weight = dora_weight(g, w, x, global, weight);
     struct value scaled = graph_make(g, OP_MUL, w.role, PART_SCALED, x.dtype, w.shape);
     struct value sum = graph_make(g, OP_ADD, w.role, PART_SCALED, x.dtype, w.shape);
     graph_drop(g, scaled);
     d->norm = graph_make(g, OP_VECTOR_NORM, w.role, PART_NORMS, x.dtype, m.shape);
     graph_drop(g, sum);
-    d->ratio = graph_make(g, OP_DIV, w.role, PART_SCALED, x.dtype, m.shape);
+    d->ratio = graph_make(g, OP_DIV, w.role, PART_SCALED, dora_wider(m, d->norm), m.shape);
     if (graph_needs(g, m)) {
         int32_t n = graph_node(g, NODE_DIV, &d->ratio, 0);
         graph_save(g, n, d->norm.storage);
@@ -74,8 +107,7 @@ static void dora_close(struct graph *g, struct dora *d)
 // vector * x, for each row.
 static struct value dora_scaled(struct graph *g, struct value vector, struct value x)
 {
-    uint8_t dtype = vector.dtype == DT_F32 || x.dtype == DT_F32 ? DT_F32 : x.dtype;
-    struct value out = graph_make(g, OP_MUL, x.role, PART_SCALED, dtype, x.shape);
+    struct value out = graph_make(g, OP_MUL, x.role, PART_SCALED, dora_wider(vector, x), x.shape);
     graph_follow_product(g, NODE_MUL, &out, vector, x);
     return out;
 }
@@ -84,15 +116,17 @@ static struct value dora_scaled(struct graph *g, struct value vector, struct val
 static struct value dora_again(struct graph *g, const struct dora *d, struct value x,
                                struct value base)
 {
+    struct value w = graph_input_cast(g, d->weight, base.role, PART_WEIGHT_CAST);
     struct value in = graph_input_cast(g, x, base.role, PART_INPUT_CAST);
     struct value out = graph_make(g, OP_MM, base.role, PART_OUTPUT, in.dtype, base.shape);
     if (graph_needs(g, in)) {
         int32_t n = graph_node(g, NODE_MM, &out, 0);
         graph_save(g, n, TAPE_NONE);
-        graph_save(g, n, d->weight.storage);
+        graph_save(g, n, w.storage);
         graph_edge(g, n, in);
-        graph_edge(g, n, d->weight);
+        graph_edge(g, n, w);
     }
+    graph_drop(g, w);
     graph_drop(g, in);
     return out;
 }
@@ -105,13 +139,13 @@ static struct value dora_sum(struct graph *g, const struct dora *d, struct value
         graph_make(g, OP_SUB, d->ratio.role, PART_SCALED, d->ratio.dtype, d->ratio.shape);
     graph_follow(g, NODE_PASS, &less, d->ratio);
     struct value first = dora_scaled(g, less, result);
+    graph_drop(g, less);
     struct value second = dora_scaled(g, d->ratio, wide);
     struct value scaled = adapter_scaling(g, second, result.role);
     graph_drop(g, second);
     struct value out = layer_add(g, first, scaled, result.role);
     graph_drop(g, first);
     graph_drop(g, scaled);
-    graph_drop(g, less);
     return out;
 }
 

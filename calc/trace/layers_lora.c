@@ -60,6 +60,33 @@ static struct value lora_path(struct graph *g, struct value x, struct value base
     return scaled;
 }
 
+// The path goes to the result's format first; DoRA's by itself does not, their sum does.
+static struct value lora_to_bits(struct graph *g, struct value path, struct value result)
+{
+    struct value fit =
+        g->autocast ? graph_copy(g, path) : graph_to(g, path, result.dtype, PART_OUTPUT_CAST);
+    graph_drop(g, path);
+    struct value sum = layer_add(g, result, fit, result.role);
+    graph_drop(g, fit);
+    return sum;
+}
+
+// Under autocast the sum stays as wide as DoRA's lengths. SRC: peft tuners/lora/bnb.py, up to 0.13
+// with the path cast alone.
+static struct value dora_over_bits(struct graph *g, struct value x, struct value result,
+                                   bool global, uint16_t weight)
+{
+    struct value path = dora_path(g, x, result, global, weight);
+    if (graph_has(g, TRAIT_DORA_AGAIN))
+        return lora_to_bits(g, path, result);
+    struct value sum = layer_add(g, result, path, result.role);
+    graph_drop(g, path);
+    struct value fit =
+        g->autocast ? graph_copy(g, sum) : graph_to(g, sum, result.dtype, PART_OUTPUT_CAST);
+    graph_drop(g, sum);
+    return fit;
+}
+
 // Over bitsandbytes' four bits: the result is copied first; under autocast x stays as it is. The
 // sum is in the result's format without a cast of its own.
 static struct value lora_over_bits(struct graph *g, struct value x, struct value base, bool global,
@@ -73,12 +100,9 @@ static struct value lora_over_bits(struct graph *g, struct value x, struct value
     graph_drop(g, base);
     struct value own =
         g->autocast ? graph_copy(g, x) : graph_to(g, x, lora_dtype(g, global, weight), PART_UPCAST);
-    struct value path = lora_path(g, own, result, global, weight);
-    struct value fit =
-        g->autocast ? graph_copy(g, path) : graph_to(g, path, result.dtype, PART_OUTPUT_CAST);
-    graph_drop(g, path);
-    struct value sum = layer_add(g, result, fit, result.role);
-    graph_drop(g, fit);
+    struct value sum = MODEL_IS_WHOLE && g->m->c.adapter == ADAPTER_DORA
+                           ? dora_over_bits(g, own, result, global, weight)
+                           : lora_to_bits(g, lora_path(g, own, result, global, weight), result);
     graph_drop(g, result);
     graph_drop(g, own);
     return sum;

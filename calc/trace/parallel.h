@@ -3,6 +3,7 @@
 #ifndef CALC_PARALLEL_H
 #define CALC_PARALLEL_H
 
+#include "calc/model/precision.h"
 #include "calc/trace/graph.h"
 
 // A whole gradient becomes this GPU's part of it.
@@ -29,9 +30,7 @@ static inline bool parallel_has_tail(const struct graph *g)
 {
 #ifndef VRAM_SMALL
     // of its mixed precision: others are of loops of one's own, or of a model that divides itself
-    uint64_t dtype = g->m->c.dtype;
-    bool own = g->m->c.expert_parallel > 1 || dtype == DTYPE_BFLOAT16_ACCELERATE ||
-               dtype == DTYPE_FLOAT16_ACCELERATE;
+    bool own = g->m->c.expert_parallel > 1 || precision_is_accelerate(&g->m->c);
     return g->gathered && g->m->c.parallel == PARALLEL_FSDP && own &&
            framework_goes(&g->m->c, BY_TRANSFORMERS) && g->m->c.transformers >= 5012;
 #else

@@ -185,7 +185,7 @@ static void pass_widen(struct graph *g, struct value *logits)
 {
     uint64_t dtype = g->m->c.dtype;
     bool wraps = dtype == DTYPE_BFLOAT16_LOADED || dtype == DTYPE_FLOAT16_LOADED ||
-                 dtype == DTYPE_BFLOAT16_ACCELERATE || dtype == DTYPE_FLOAT16_ACCELERATE;
+                 precision_is_accelerate(&g->m->c);
     bool dropped = g->m->c.keep_logits == KEEP_LOGITS_NO;
     if (!wraps || !dropped || compile_is_cut(g->m) || !graph_has(g, TRAIT_INNER_MODEL) ||
         logits->storage == TAPE_NONE)

@@ -152,6 +152,24 @@ void quantized_head_once(struct graph *g)
         quantized_release(g, quantized_expand(g, ROLE_HEAD, SHAPE_W_WTE, false));
 }
 
+// SRC: peft utils/integrations.py, dequantize_bnb_weight; bitsandbytes functional.py
+// (dequantize_4bit), backends/default/ops.py (int8_vectorwise_dequant: two products in float32).
+struct value quantized_whole(struct graph *g, uint16_t weight)
+{
+    struct value w = graph_param(g, false, weight);
+    struct value whole = {TAPE_NONE, GRAPH_NO_NODE, 0, DT_LOW, w.shape, w.role};
+    if (quantization_is_4bit(g->m->c.quantization)) {
+        whole.storage = quantized_expand(g, w.role, w.shape, false).weight;
+    } else {
+        whole.dtype = DT_F32;
+        uint32_t first = graph_scratch(g, OP_DEQUANTIZE, w.role, PART_DEQUANTIZED, DT_F32, w.shape);
+        whole.storage = graph_scratch(g, OP_MUL, w.role, PART_DEQUANTIZED, DT_F32, w.shape);
+        tape_unref(g->t, first);
+    }
+    graph_drop(g, w);
+    return whole;
+}
+
 // A function of its own to autograd: nothing is saved but the stored weight.
 struct value quantized_linear(struct graph *g, struct value x, bool global, uint16_t weight,
                               shape_id out_shape)

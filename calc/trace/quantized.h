@@ -13,6 +13,8 @@ shape_id quantized_scales(shape_id weight_shape);  // shape of one number for 64
 
 struct value quantized_linear(struct graph *g, struct value x, bool global, uint16_t weight,
                               shape_id out_shape);
+// The weight in two bytes, or in float32 as bitsandbytes expands eight bits for others than itself.
+struct value quantized_whole(struct graph *g, uint16_t weight);
 bool quantized_is_head(const struct graph *g);
 #ifndef VRAM_SMALL
 bool quantized_is_outside(const struct graph *g, uint16_t weight);  // of the layers, and no head

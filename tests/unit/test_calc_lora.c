@@ -252,6 +252,42 @@ static void test_dora_and_ia3(void **state)
     vram_free(v);
 }
 
+// Over four bits each layer's weight is expanded for its outputs' lengths; PEFT has it over
+// bitsandbytes' alone.
+static void test_dora_over_bits(void **state)
+{
+    (void)state;
+    const uint64_t eye = UINT64_C(4096) * 4096 * 4;
+    vram *v = fixture_open(
+        "preset=llama-3.1-8b n_layer=2 dtype=bfloat16_loaded lora_rank=8 "
+        "quantization=nf4 checkpointing=block lora_targets=q seq_len=128 batch_size=1");
+    uint64_t live = fixture_run(v)->peak_live.bytes;
+    fixture_set(v, "adapter=dora cross_entropy=chunked");
+    uint64_t chunked = fixture_run(v)->peak_live.bytes;
+    fixture_set(v, "adapter=lora");
+    assert_true(chunked > fixture_run(v)->peak_live.bytes + eye / 4);
+    fixture_set(v, "adapter=dora cross_entropy=eager quantization=int8");
+    assert_true(fixture_run(v)->peak_live.bytes > live);
+    fixture_set(v, "quantization=gptq");
+    assert_int_equal(vram_run(v), VRAM_EUNSUPPORTED);
+    fixture_set(v, "quantization=nf4 framework=torchtune");
+    assert_int_equal(vram_run(v), VRAM_EUNSUPPORTED);
+    vram_free(v);
+}
+
+// Frozen weights that were loaded in float32 are divided in four bytes.
+static void test_wide_shards(void **state)
+{
+    (void)state;
+    vram *v = fixture_open("preset=llama-3.2-1b parallel=fsdp2 n_gpu=8 lora_rank=8 "
+                           "dtype=bfloat16_accelerate");
+    uint64_t narrow = fixture_run(v)->param_bytes;
+    fixture_set(v, "dtype=bfloat16_accelerate_wide");
+    uint64_t wide = fixture_run(v)->param_bytes;
+    assert_true(wide > narrow + narrow / 2 && wide <= 2 * narrow);
+    vram_free(v);
+}
+
 // The trained numbers are those of PEFT's own runs; where A is frozen, no layer keeps what it was
 // given. SRC: peft method_comparison/MetaMathQA/results, lora--llama-3.2-3B-rank32-lorafa and
 // -mica.
@@ -437,6 +473,8 @@ int main(void)
         cmocka_unit_test(test_unsloths_limits),
         cmocka_unit_test(test_whole_layers_beside_adapters),
         cmocka_unit_test(test_dora_and_ia3),
+        cmocka_unit_test(test_dora_over_bits),
+        cmocka_unit_test(test_wide_shards),
         cmocka_unit_test(test_frozen_sinks),
         cmocka_unit_test(test_one_half_trained),
         cmocka_unit_test(test_format_of_adapters),

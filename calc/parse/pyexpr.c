@@ -6,6 +6,7 @@
 #include "calc/base/text.h"
 #include "calc/parse/python_compare.h"
 #include "calc/parse/python_known.h"
+#include "calc/parse/python_string.h"
 
 enum { PY_DEPTH = 64, PY_JOINED = 4096 };
 
@@ -76,15 +77,6 @@ static bool py_take_word(struct py *p, const char *word)
     return true;
 }
 
-// A backslash that stays in a string, as Python leaves it: all in a raw one, others before what is
-// no escape. SRC: the Python language reference, String and Bytes literals.
-static bool py_keeps(char next, bool raw)
-{
-    static const char escapes[] = "\n\\'\"abfnrtv01234567xNuU";
-    struct span all = {escapes, sizeof escapes - 1};
-    return raw || span_find(all, (char[2]){next, 0}) == all.len;
-}
-
 // A string from its opening quote on; skips what it cannot represent.
 static struct py_value py_string(struct py *p, bool plain, bool raw)
 {
@@ -94,15 +86,14 @@ static struct py_value py_string(struct py *p, bool plain, bool raw)
     const char *text = p->at + n;
     for (p->at = text; p->at < p->end && (n == 3 || *p->at != '\n'); p->at++) {
         if (*p->at == '\\' && p->at + 1 < p->end) {
-            plain = plain && py_keeps(p->at[1], raw);
             p->at++;
         } else if (*p->at == quote &&
                    (n == 1 || (p->end - p->at >= 3 && p->at[1] == quote && p->at[2] == quote))) {
-            struct py_value v = {.kind = plain ? PY_STR : PY_UNKNOWN,
-                                 .s = {text, (size_t)(p->at - text)},
-                                 .literal = true};
+            struct span s = {text, (size_t)(p->at - text)};
+            if (plain && !raw && !python_string_plain(s))
+                plain = python_string_read(p->names->arena, s, &s);
             p->at += n;
-            return v;
+            return (struct py_value){.kind = plain ? PY_STR : PY_UNKNOWN, .s = s, .literal = true};
         }
     }
     return py_fail(p, start, MESSAGE_open_string);

@@ -5,6 +5,7 @@
 #include "calc/base/text.h"
 #include "calc/model/model.h"
 #include "calc/parse/actions_formats.h"
+#include "calc/parse/actions_fsdp.h"
 #include "calc/parse/actions_serving.h"
 #include "calc/parse/actions_torchtitan.h"
 #include "calc/parse/lookup.h"

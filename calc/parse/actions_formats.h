@@ -1,4 +1,4 @@
-// Actions of number formats, and of what is said in several words.
+// Actions of number formats.
 
 #ifndef CALC_ACTIONS_FORMATS_H
 #define CALC_ACTIONS_FORMATS_H
@@ -7,7 +7,6 @@
 
 int action_float8(struct parse *p, const char *map, const struct entry *e, struct delegate *as);
 int action_bits(struct parse *p, const char *map, const struct entry *e, struct delegate *as);
-int action_sharding(struct parse *p, const char *map, const struct entry *e, struct delegate *as);
 int action_launched(struct parse *p, const char *map, const struct entry *e, struct delegate *as);
 
 #endif

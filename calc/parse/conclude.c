@@ -74,7 +74,7 @@ static void conclude_ways(struct parse *p)
         c->n_gpu = f->processes / shared;
 }
 
-static void conclude_parallel(struct parse *p)
+static int conclude_parallel(struct parse *p)
 {
     const struct facts *f = &p->v->facts;
     struct vram_config *c = &p->v->config;
@@ -89,14 +89,14 @@ static void conclude_parallel(struct parse *p)
         c->parallel = PARALLEL_NONE;
     else if (own->sharding != PARALLEL_NONE && (scheme_many(c) || (own->habits & BY_MESH)))
         c->parallel = own->sharding;
-    if (f->engine == ENGINE_FSDP)
-        conclude_units(p);
+    int rc = f->engine == ENGINE_FSDP ? conclude_units(p) : VRAM_OK;
     if (c->parallel != PARALLEL_NONE && !scheme_many(c) && c->parallel != PARALLEL_DDP)
         note(p, MESSAGE_gpus_unsaid);
     c->offload_optimizer &= c->parallel != PARALLEL_DDP;
     c->offload_params &= c->parallel >= PARALLEL_ZERO3;  // DeepSpeed's other stages have no such
     if (c->tensor_parallel == 1)
         c->sequence_parallel = 0;
+    return rc;
 }
 
 // ---- batches ---------------------------------------------------------------------------------
@@ -320,11 +320,13 @@ int conclude(struct parse *p)
     conclude_rows(p);
     conclude_ways(p);
     conclude_micro(p);
-    conclude_parallel(p);
+    int rc = conclude_parallel(p);
+    if (rc != VRAM_OK)
+        return rc;
     conclude_own_ways(p);
     conclude_dtype(p);
     conclude_form(p);
-    int rc = conclude_adapters(p);
+    rc = conclude_adapters(p);
     conclude_unsloth(p);
     conclude_cache(p);
     conclude_loss(p);

@@ -12,7 +12,7 @@ const code = (text) => (text.match(/`[^`]+`/g) ?? []).sort().join(' ');
 // Errors of callers and of the command's words alone, and of a message, which a page explains.
 const ELSEWHERE = /^(no_answer|played_wrongly|text_is_oom|no_such_|range_|solve_not_for|auto_unsaid$)/;
 // Notes that the page shows: of servers, of an out-of-memory message, and of a pasted file where they change the answer.
-const NOTES = /^(serve_(vllm|llama)|hint_.*|oom_of_.*|tower_(outside|frozen)|quantizer_unused|bits_unused|compiled_(as_eager|liger)|traced_mask|gpus_unsaid|labels_(unsaid|unused)|no_wrap_second|graphs_outside|model_differs|takes_less|file_not_opened|script_assumed|rank_unread|formula_.*)$/;
+const NOTES = /^(serve_(vllm|llama)|hint_.*|oom_of_.*|tower_(outside|frozen)|quantizer_unused|bits_unused|compiled_(as_eager|liger)|traced_mask|gpus_unsaid|labels_(unsaid|unused)|graphs_outside|model_differs|takes_less|file_not_opened|script_assumed|rank_unread|formula_.*)$/;
 // Every other note, and why no reader of a page meets its sentence.
 const UNSEEN = [
     [/^why_/, 'what a figure rests on: the page shows the range that follows from it'],

@@ -47,12 +47,12 @@ static void conclude_own_ways(struct parse *p)
 {
     const struct facts *f = &p->v->facts;
     struct vram_config *c = &p->v->config;
-    if (f->model_ways > 1 && c->expert_parallel > 1 && !c->expert_shared_batch) {
-        c->parallel = PARALLEL_FSDP;
-        c->n_gpu = f->model_ways;
-    } else if (f->model_ways > 1) {
+    if (f->model_ways < 2 || c->expert_shared_batch)
+        return;
+    c->parallel = PARALLEL_FSDP;
+    c->n_gpu = f->model_ways;
+    if (c->expert_parallel == 1)
         own_ways_missing(p);
-    }
 }
 
 // Of the processes that a launcher starts those that share a layer, a sequence, a batch or the

@@ -31,6 +31,23 @@ void zero_to_host(struct graph *g, const struct storage *gradient)
     tape_unref(g->t, back);
 }
 
+// With overlap_comm there are two, of which one is filled while the other is sent.
+static uint32_t zero_buckets(struct graph *g)
+{
+    uint8_t dtype = precision_of(&g->m->c)->weight;
+    uint32_t first =
+        tape_alloc(g->t, OP_BUCKET, NAME(PARALLEL, BUCKET), VRAM_CAT_GRAD, dtype, SHAPE_SENT);
+#ifndef VRAM_SMALL
+    if (g->m->c.overlap_comm && graph_ok(g)) {
+        uint32_t second =
+            tape_alloc(g->t, OP_BUCKET, NAME(PARALLEL, BUCKET), VRAM_CAT_GRAD, dtype, SHAPE_SENT);
+        if (graph_ok(g))
+            g->t->storages[first].with = second;
+    }
+#endif
+    return first;
+}
+
 // The bucket of ZeRO-1 and ZeRO-2 is there from a pass's first gradient on. SRC: DeepSpeed
 // runtime/zero/stage_1_and_2.py (setup_buckets, reduce_independent_p_g_buckets_and_remove_grads).
 bool zero_bucket(struct graph *g, const struct node *n)
@@ -41,8 +58,7 @@ bool zero_bucket(struct graph *g, const struct node *n)
         return false;
     if (g->bucket == TAPE_NONE) {
         tape_ahead(g->t, TAPE_GLOBAL, 0);
-        g->bucket = tape_alloc(g->t, OP_BUCKET, NAME(PARALLEL, BUCKET), VRAM_CAT_GRAD,
-                               precision_of(c)->weight, SHAPE_SENT);
+        g->bucket = zero_buckets(g);
         tape_ahead_end(g->t);
     }
     return c->offload_optimizer && p->rows * (p->cols ? p->cols : 1) <= scheme_bucket(c);
@@ -51,6 +67,10 @@ bool zero_bucket(struct graph *g, const struct node *n)
 // SRC: DeepSpeed runtime/zero/stage_1_and_2.py (process_gradients, reduce_gradients).
 bool zero_waits(const struct graph *g)
 {
+#ifndef VRAM_SMALL
+    if (g->m->c.overlap_comm)
+        return false;
+#endif
     return g->m->c.parallel == PARALLEL_ZERO1;
 }
 

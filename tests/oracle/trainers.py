@@ -452,14 +452,14 @@ def look(run, family, evals, batch, seq, autocast=""):
 
 
 def zero(family, layers, batch, seq, stage=2, world=1, offload="optimizer", bucket=500000000, steps=2, micro=1,
-         dtype="bf16", clip=1, evals=0, eval_batch=0, **more):
+         dtype="bf16", clip=1, evals=0, eval_batch=0, overlap=False, **more):
     """DeepSpeed's engine with its state, and at offload=param its weights, on the host."""
     import lonely
     lonely.join(0, world)
     import deepspeed
     model = prepare(family, layers, dtype=dtype, **more)
     host = {"device": "cpu", "pin_memory": True}
-    words = {"stage": stage, "reduce_bucket_size": bucket}
+    words = {"stage": stage, "reduce_bucket_size": bucket, **({"overlap_comm": True} if overlap else {})}
     words.update({f"offload_{name}": host for name in ("optimizer", "param") if offload == "param" or offload == name})
     engine, opt, _, _ = deepspeed.initialize(model=model, model_parameters=model.parameters(), config={
         "train_micro_batch_size_per_gpu": batch, "gradient_accumulation_steps": micro, "gradient_clipping": float(clip),

@@ -24,8 +24,9 @@ static const char *const TOLERANCES[][2] = {
     {"max_memory_reserved", "5 %: a slightly other batch can move it by more than 3 %"},
     {"compiled, all figures", "5 %"},
     {"the process", "5 %, and the context's range on top: 300 MiB by default, 200 to 430"},
-    {"where it was measured",
-     "what 90 % of the public measurements of the same kind of run are within, where that is more"},
+    {"where it was measured", "what 90 % of the public measurements of such runs are within, where "
+                              "that is more; of a wider kind, which is named, where "
+                              "fewer than five are of such runs"},
 };
 
 static const char *const EXITS[][2] = {

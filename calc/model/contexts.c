@@ -54,7 +54,8 @@ bool context_at(size_t index, struct context_row *out)
 
 static void fill(struct vram_figure *out, uint64_t mib, uint64_t low, uint64_t high, message_id why)
 {
-    *out = (struct vram_figure){mib * MIB, low * MIB, high * MIB, VRAM_BASIS_RANGE, 0, 0, why};
+    *out =
+        (struct vram_figure){mib * MIB, low * MIB, high * MIB, VRAM_BASIS_RANGE, 0, 0, NULL, why};
 }
 
 // A card's own published figure is taken as it is, with the common range around it: drivers differ.

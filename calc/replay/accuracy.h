@@ -8,8 +8,12 @@
 enum accuracy_of { ACCURACY_ALLOCATOR, ACCURACY_PROCESS };
 
 // The 90th percentile of the errors' sizes over `rows` measurements; all 0 where there is none.
+// wider: what they have in common, of kinds.def, where they are of a wider kind than the run's.
 struct accuracy {
     uint32_t rows, permille;
+#ifndef VRAM_SMALL
+    uint64_t wider;
+#endif
 };
 
 struct accuracy accuracy_of(const struct vram_config *c, enum accuracy_of what);

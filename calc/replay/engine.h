@@ -6,6 +6,7 @@
 
 #include "calc/replay/allocator.h"
 #include "calc/model/handle.h"
+#include "calc/model/kinds.h"
 #include "calc/replay/player.h"
 #include "calc/replay/reel.h"
 #include "calc/replay/state.h"
@@ -87,6 +88,9 @@ struct engine {
     uint32_t *name_count;
     uint8_t *name_op, *name_category;
     char peak_phase[TRACE_PHASE_TEXT];
+#ifndef VRAM_SMALL
+    char kinds[3][KIND_TEXT];  // of the run, of the measurements of allocator and process
+#endif
     struct vram_segments segments;  // the last answer of vram_segments, in an arena of its own
     struct mem_arena segments_arena;
     char segments_phase[TRACE_PHASE_TEXT];

@@ -9,6 +9,7 @@
 #include "calc/model/gpus.h"
 #include "calc/model/model_make.h"
 #include "calc/model/precision.h"
+#include "calc/model/kinds.h"
 #include "calc/model/regime.h"
 #include "calc/model/remarks.h"
 #include "calc/replay/accuracy.h"
@@ -144,7 +145,7 @@ static struct vram_figure report_figure(uint64_t bytes, uint32_t basis, uint32_t
 {
     uint64_t slack = bytes / 1000 * permille;
     slack = slack < bytes ? slack : bytes;
-    return (struct vram_figure){bytes, bytes - slack, bytes + slack, basis, permille, 0, why};
+    return (struct vram_figure){bytes, bytes - slack, bytes + slack, basis, permille, 0, NULL, why};
 }
 
 // What the sum of live tensors rests on. Exact: what the reference values cover, GPT-2 in eager
@@ -182,6 +183,19 @@ static struct vram_figure report_confirmed(uint64_t bytes, uint32_t basis, struc
     return f;
 }
 
+#ifndef VRAM_SMALL
+// The words of the kinds, which stay as long as the engine does.
+static void report_kinds(const struct vram *v, struct engine *e, struct vram_result *out)
+{
+    uint64_t inside = accuracy_of(&v->config, ACCURACY_ALLOCATOR).wider,
+             outside = accuracy_of(&v->config, ACCURACY_PROCESS).wider;
+    out->peak_live.wider = out->context.wider = "";
+    out->kind = kind_words(kind_of(&v->config), e->kinds[0]);
+    out->peak_allocated.wider = out->peak_reserved.wider = kind_words(inside, e->kinds[1]);
+    out->process.wider = out->needed.wider = kind_words(outside, e->kinds[2]);
+}
+#endif
+
 // paged: managed memory, on the card where there is room for it; the lower end is without.
 void report_process(const struct vram_config *c, uint64_t reserved, uint64_t paged,
                     const struct vram_figure *context, struct vram_figure *out)
@@ -211,6 +225,9 @@ static void report_figures(const struct vram *v, struct engine *e, struct vram_r
     report_process(&v->config, s->reserved.peak, e->state.paged_bytes, &out->context,
                    &out->process);
     report_process(&v->config, e->needed, e->state.paged_bytes, &out->context, &out->needed);
+#ifndef VRAM_SMALL
+    report_kinds(v, e, out);
+#endif
 }
 
 static void report_counts(const struct engine *e, struct vram_result *out)

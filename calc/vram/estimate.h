@@ -16,8 +16,10 @@ struct vram_figure {
     uint64_t low, high;
     uint32_t basis;                  // enum vram_basis
     uint32_t tolerance_permille;     // 0 for an exact figure
-    uint32_t measurements;           // public ones of the same regime, 90 % of which are within the
+    uint32_t measurements;           // public ones of such runs, 90 % of which are within the
                                      // tolerance; 0: none
+    const char *wider;               // what these have in common where few are of such runs: a
+                                     // wider kind; else "", NULL in a module without them
     const struct vram_message *why;  // which rule, which term is uncertain
 };
 
@@ -87,6 +89,8 @@ struct vram_result {
     const char *gpu_name;  // NULL without one
     uint32_t verdict;      // enum vram_verdict, of needed
     uint32_t regime;       // enum vram_regime
+    const char *kind;      // what tells of the run which measurements are of such: words with
+                           // commas between; NULL in a module without them
 
     const char *peak_phase;  // where the peak of live bytes is: "bwd:it1.m1"
     const char *peak_op;     // "nll_loss_backward"

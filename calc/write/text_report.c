@@ -205,7 +205,10 @@ static void largest(struct writer *w, const struct vram_result *r)
 static void put_confirmed(struct writer *w, const struct vram_figure *f)
 {
     writer_str(w, "                                                 ");
-    if (f->measurements == 1)
+    if (*f->wider)
+        writer_f(w, "90 %% of %u public measurements of a wider kind are within it: %s\n",
+                 (uint64_t)f->measurements, f->wider);
+    else if (f->measurements == 1)
         writer_str(w, "the one public measurement of such a run is within it\n");
     else if (f->measurements)
         writer_f(w, "90 %% of %u public measurements of such runs are within it\n",

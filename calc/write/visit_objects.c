@@ -128,12 +128,19 @@ PUBLIC(capacity, BYTES("memory_bytes", total_bytes), BYTES("cuda_bytes", cuda_by
        WORD("cuda_basis", basis, vram_capacity_name), COUNT("cuda_seen", seen))
 #undef S
 
+// Members that the small module has nothing for.
+#ifdef VRAM_SMALL
+#define OF_WHOLE(...)
+#else
+#define OF_WHOLE(...) __VA_ARGS__,
+#endif
+
 // ---- the estimate ----------------------------------------------------------------------------
 
 #define S vram_figure
 STATIC(bound, BYTES("low", low), BYTES("high", high), WORD("basis", basis, vram_basis_name),
        TENTHS("tolerance_percent", tolerance_permille), COUNT("measurements", measurements),
-       MESSAGE("why", why))
+       OF_WHOLE(TEXT("wider_kind", wider)) MESSAGE("why", why))
 #undef S
 
 #define S vram_line
@@ -158,7 +165,8 @@ STATIC(bounds, OBJECT("peak_live_bytes", peak_live, bound),
        OBJECT("peak_reserved_bytes", peak_reserved, bound), OBJECT("context_bytes", context, bound),
        OBJECT("process_bytes", process, bound), OBJECT("needed_bytes", needed, bound))
 STATIC(peak_at, TEXT("phase", peak_phase), TEXT("op", peak_op), LAYER("block", peak_block))
-PUBLIC(result, SCHEMA, WORD("regime", regime, vram_regime_name), COUNT("params", params),
+PUBLIC(result, SCHEMA, WORD("regime", regime, vram_regime_name),
+       OF_WHOLE(TEXT("kind", kind)) COUNT("params", params),
        COUNT("reported_params", reported_params), COUNT("trained_params", trained_params),
        COUNT("decayed_params", decayed_params), COUNT("decayed_tensors", decayed_tensors),
        COUNT("nodecay_params", nodecay_params), COUNT("nodecay_tensors", nodecay_tensors),

@@ -43,6 +43,10 @@ const aloneLines = new RegExp(`^ *"(${fieldsOfTheWhole.join('|')})": .*\\n`, 'gm
 export const withoutEnglish = (json) => json.replace(/^(\s*"text": )".*"(,?)$/gm, '$1""$2');
 export const ofTheSmall = (json) => json.replace(aloneLines, '');
 
+// Without the bounds, of which the first module knows those of the coarse kinds alone (accuracy.def).
+const boundLines = /^ *"(low|high|tolerance_percent|measurements|wider_kind|kind)": .*\n/gm;
+export const withoutBounds = (json) => json.replace(boundLines, '');
+
 // An error of the module in the command's English: its sentence is its id and its values there.
 const english = JSON.parse(readFileSync(join(root, 'i18n/calculator/en.json'), 'utf8'));
 export const sentence = (error) => english[error.id].replace(/\{(\w+)\}/g,

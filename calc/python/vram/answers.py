@@ -49,7 +49,8 @@ class Figure:
     high: int
     basis: str = _word("basis")  # "exact rule", "model" or "range"
     tolerance_permille: int  # 0 for an exact figure
-    measurements: int  # public measurements of the same kind of run, 90 % of which are within the tolerance
+    measurements: int  # public measurements of such runs, 90 % of which are within the tolerance
+    wider: str  # what these have in common where few are of such runs: a wider kind
     why: Message | None
 
     @property
@@ -141,6 +142,7 @@ class Result:
     gpu_name: str | None
     verdict: str = _word("verdict")  # "fits", "tight", "nearly", "too big" or "no card"
     regime: str = _word("regime")
+    kind: str  # what tells of the run which measurements are of such
     peak_phase: str | None
     peak_op: str | None
     peak_block: int  # layer number, or -1

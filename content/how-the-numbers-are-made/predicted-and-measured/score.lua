@@ -82,7 +82,7 @@ local function measure(result, row, estimate)
   result.instead = instead
   result.figure, result.predicted = name, number(take(answer))
   result.error = (result.predicted - row.measured.bytes) / row.measured.bytes
-  result.phase, result.regime = answer.peak_at.phase, answer.regime
+  result.phase, result.regime, result.kind = answer.peak_at.phase, answer.regime, answer.kind
   result.full_card = answer.gpu and row.measured.bytes > FULL_CARD * number(answer.gpu.memory_bytes) or false
   result.trained = number(answer.trained_params)
 end

@@ -128,6 +128,18 @@ static inline bool config_fuses_head(const struct vram_config *c)
            c->cross_entropy == CROSS_ENTROPY_TILED;
 }
 
+// SRC: torchtune modules/loss/ce_chunked_output_loss.py, cross_entropy_loss.py (num_output_chunks).
+static inline uint64_t config_loss_chunks(const struct vram_config *c)
+{
+    const uint64_t own = 8;
+#ifndef VRAM_SMALL
+    return c->cross_entropy_chunks ? c->cross_entropy_chunks : own;
+#else
+    (void)c;
+    return own;
+#endif
+}
+
 // A loss that is compiled where the model may not be.
 static inline bool config_compiles_loss(const struct vram_config *c)
 {

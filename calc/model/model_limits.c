@@ -110,20 +110,31 @@ static int model_check_ema(const struct vram_config *c, struct message *e)
     return model_check_limits(limits, sizeof limits / sizeof *limits, e);
 }
 
+static bool model_has_linear(const struct vram_config *c)
+{
+    bool whole = c->tensor_parallel == 1 && c->pipeline_parallel == 1 && !c->eval_only;
+    return framework_goes(c, BY_CHECKPOINTS_AROUND) && c->task == TASK_TRAIN && whole &&
+           !(c->lora_rank && (c->lora_targets & CONFIG_BIT(TARGET_HEAD)));
+}
+
 static int model_check_loss(const struct vram_config *c, struct message *e)
 {
     bool here = framework_goes(c, BY_COMPLEX_ANGLES) && c->task == TASK_TRAIN && !c->eval_only &&
                 c->tensor_parallel == 1 && c->pipeline_parallel == 1;
     const struct model_limit limits[] = {
         {config_compiles_loss(c) && !here, MESSAGE_compiled_loss_here, {"cross_entropy"}},
+        {c->cross_entropy == CROSS_ENTROPY_LINEAR && !model_has_linear(c),
+         MESSAGE_linear_here,
+         {"cross_entropy"}},
     };
     return model_check_limits(limits, sizeof limits / sizeof *limits, e);
 }
 
-// SRC: trl 1.16 trainer/utils.py, add_fused_lm_head.
+// SRC: trl 1.16 trainer/utils.py, add_fused_lm_head; torchtune modules/loss/cross_entropy_loss.py,
+// LinearCrossEntropyLoss.mask_inputs.
 bool model_takes_labels(const struct vram_config *c)
 {
-    return c->cross_entropy == CROSS_ENTROPY_TILED;
+    return c->cross_entropy == CROSS_ENTROPY_TILED || c->cross_entropy == CROSS_ENTROPY_LINEAR;
 }
 
 static int model_check_labels(const struct vram_config *c, struct message *e)

@@ -19,11 +19,12 @@ static uint64_t dims_chunk_liger(const struct dims *d)
 }
 
 // LitGPT cuts 128 tokens: of each sequence where the head does, else of all. SRC: litgpt
-// finetune/lora.py (lm_head_chunk_size), utils.py (chunked_cross_entropy). torchtune cuts into
-// eight. SRC: torchtune modules/loss/ce_chunked_output_loss.py.
+// finetune/lora.py (lm_head_chunk_size), utils.py (chunked_cross_entropy). torchtune cuts each
+// sequence into a number of chunks. SRC: torchtune modules/transformer.py, chunked_output.
 static uint64_t dims_chunk(const struct dims *d, const struct model *m)
 {
-    enum { LITGPT_CHUNK = 128, TORCHTUNE_CHUNKS = 8 };
+    enum { LITGPT_CHUNK = 128 };
+    uint64_t chunks = config_loss_chunks(&m->c);
     const struct vram_config *c = &m->c;
     uint64_t chunk = c->cross_entropy_chunk;
 #ifndef VRAM_SMALL
@@ -35,7 +36,7 @@ static uint64_t dims_chunk(const struct dims *d, const struct model *m)
     if (!chunk && model_has_trait(m, TRAIT_OUTPUT_IN_FLOAT32))
         chunk = c->lora_rank ? LITGPT_CHUNK * d->B : LITGPT_CHUNK;
     else if (!chunk)
-        chunk = (d->N + TORCHTUNE_CHUNKS - 1) / TORCHTUNE_CHUNKS;
+        chunk = d->B * ((d->T + chunks - 1) / chunks);
     return chunk < d->N ? chunk : d->N;
 }
 
@@ -171,6 +172,9 @@ static void dims_labels(struct dims *d, const struct vram_config *c)
     d->scored = d->T - (c->context_parallel == 1);
     bool some = c->label_tokens && c->label_tokens < d->scored;
     d->labels = size_mul(d->B, some ? c->label_tokens : d->scored);
+    d->pieces = size_min(config_loss_chunks(c), d->labels ? d->labels : 1);
+    d->linear[0] = (d->labels + d->pieces - 1) / d->pieces;
+    d->linear[1] = d->labels / d->pieces;
 }
 #endif
 

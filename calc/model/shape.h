@@ -80,8 +80,10 @@ struct dims {
     // of a delta rule: widths of a key's and a value's head, of all keys and values, heads of
     // values, positions that the convolution sees, positions up to whole chunks, chunks
     uint64_t dk, dv, LK, LV, LH, LW, LT, chunks;
-    uint64_t scored;  // positions of a sequence that have a label
-    uint64_t labels;  // and whose label counts, of all sequences
+    uint64_t scored;     // positions of a sequence that have a label
+    uint64_t labels;     // and whose label counts, of all sequences
+    uint64_t pieces;     // chunks of torchtune's loss
+    uint64_t linear[2];  // rows in a chunk of it, in a later one
     uint64_t turned;  // those that have angles: of each sequence where it is divided by the trainer
     uint64_t heads;   // chunks of the loss after the first that the head makes itself
 #endif

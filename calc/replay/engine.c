@@ -10,6 +10,7 @@
 #include "calc/model/units.h"
 #include "calc/trace/compiled.h"
 #include "calc/trace/loss_chunked.h"
+#include "calc/trace/loss_linear.h"
 #include "calc/trace/sequence.h"
 
 static void engine_free(void *ptr)
@@ -139,6 +140,8 @@ static void engine_key_whole(struct vram_config *k, const struct model *m)
     k->vocab_size_per_layer_input = k->laurel_rank = 0;
     uint64_t wide_keys = model_global_keys(&m->c);
     k->n_global_kv_head = wide_keys == m->c.n_head ? 2 : wide_keys == 1;
+    k->label_tokens = loss_linear_longer(m);
+    k->cross_entropy_chunks = loss_linear_chunks(m);
     k->linear_num_key_heads = m->c.linear_num_key_heads == m->c.linear_num_value_heads;
     k->linear_num_value_heads = k->linear_key_head_dim = 0;
     k->linear_value_head_dim = k->linear_conv_kernel_dim = 0;

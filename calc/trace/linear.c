@@ -10,12 +10,22 @@
 #include "calc/trace/quantized.h"
 #include "calc/trace/sequence.h"
 
+// The result is logits, of all positions or of a chunk.
+static bool linear_is_logits(shape_id shape)
+{
+#ifndef VRAM_SMALL
+    if (shape == SHAPE_LINEAR_V || shape == SHAPE_LINEAR_LAST_V)
+        return true;
+#endif
+    return shape == SHAPE_NV;
+}
+
 // mm(x, w') or addmm(b, x, w'), on the copies that autocast made.
 static struct value layer_product(struct graph *g, struct value x, struct value w, struct value b,
                                   shape_id out_shape)
 {
     bool biased = b.storage != TAPE_NONE;
-    uint8_t role = out_shape == SHAPE_NV ? ROLE_LOGITS : w.role;
+    uint8_t role = linear_is_logits(out_shape) ? ROLE_LOGITS : w.role;
     struct value out =
         graph_make(g, biased ? OP_ADDMM : OP_MM, role,
                    role == ROLE_LOGITS ? PART_SELF : PART_OUTPUT, x.dtype, out_shape);
@@ -154,6 +164,11 @@ static struct value layer_head_product(struct graph *g, struct value x)
 }
 
 #ifndef VRAM_SMALL
+struct value layer_head_chunk(struct graph *g, struct value x, shape_id shape)
+{
+    return layer_affine(g, x, true, layer_head_weight(g), shape);
+}
+
 struct value layer_score(struct graph *g, struct value x)
 {
     return layer_affine(g, x, true, P_HEAD, SHAPE_TOKENS);

@@ -17,6 +17,8 @@ struct value layer_transform(struct graph *g,
 uint16_t layer_head_weight(const struct graph *g);  // its parameter
 
 #ifndef VRAM_SMALL
+// The head over a part of the positions: one of the shapes of LINEAR_V.
+struct value layer_head_chunk(struct graph *g, struct value x, shape_id shape);
 // The head of one output that a reward model has.
 struct value layer_score(struct graph *g, struct value x);
 #endif

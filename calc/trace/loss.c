@@ -11,6 +11,7 @@
 #include "calc/trace/linear.h"
 #include "calc/trace/loss_chunked.h"
 #include "calc/trace/loss_inplace.h"
+#include "calc/trace/loss_linear.h"
 #include "calc/trace/loss_output.h"
 #include "calc/trace/loss_reward.h"
 #include "calc/trace/loss_tiled.h"
@@ -80,6 +81,10 @@ struct value loss_forward(struct graph *g, struct value *normed, uint32_t target
         return graph_none();
     }
     bool tiled = g->m->c.cross_entropy == CROSS_ENTROPY_TILED;
+#ifndef VRAM_SMALL
+    if (g->m->c.cross_entropy == CROSS_ENTROPY_LINEAR)
+        return loss_linear(g, x);
+#endif
     if (MODEL_IS_WHOLE && tiled)
         return loss_tiled(g, x);
     if (tiled || g->m->c.cross_entropy == CROSS_ENTROPY_CHUNKED)

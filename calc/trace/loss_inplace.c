@@ -24,11 +24,22 @@ struct value loss_inplace(struct graph *g, struct value logits, uint32_t labels,
     return loss;
 }
 
+bool loss_inplace_has_head(const struct graph *g)
+{
+#ifndef VRAM_SMALL
+    return compile_is_of_blocks(g) && g->m->c.cross_entropy == CROSS_ENTROPY_LINEAR;
+#else
+    (void)g;
+    return false;
+#endif
+}
+
 void node_inplace(struct graph *g, const struct node *n, uint32_t results[])
 {
     if (n->edges[0].to == GRAPH_NO_NODE || n->saved[0] == TAPE_NONE)
         return;
-    if (compile_is_of_blocks(g) || compile_is_cut(g->m) || compile_is_of_loss(g->m)) {
+    bool apart = compile_is_of_blocks(g) && !loss_inplace_has_head(g);
+    if (apart || compile_is_cut(g->m) || compile_is_of_loss(g->m)) {
         uint8_t dtype = n->edges[0].dtype;
         shape_id shape = n->edges[0].shape;
         uint32_t tangent = TAPE_NONE;  // of capped logits: no gradient arrives for them

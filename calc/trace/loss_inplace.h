@@ -9,5 +9,8 @@
 // labels stay the caller's.
 struct value loss_inplace(struct graph *g, struct value logits, uint32_t labels, shape_id rows);
 node_fn node_inplace;
+// Whether the head is compiled with the loss, which writes the gradient of the logits over them and
+// hands on gradients of the weight that are no views. SRC: trace tune_linear_compiled.
+bool loss_inplace_has_head(const struct graph *g);
 
 #endif

@@ -136,11 +136,12 @@ struct value loss_output(struct graph *g, struct value *normed, struct value *lo
 bool loss_output_sums(const struct graph *g)
 {
     return g->m->c.cross_entropy == CROSS_ENTROPY_CHUNKED_OUTPUT &&
-           !graph_has(g, TRAIT_OUTPUT_IN_FLOAT32) && graph_has(g, TRAIT_GRADIENT_VIEWS);
+           config_loss_chunks(&g->m->c) > 1 && !graph_has(g, TRAIT_OUTPUT_IN_FLOAT32) &&
+           graph_has(g, TRAIT_GRADIENT_VIEWS);
 }
 
 #ifndef VRAM_SMALL
-// torchtune's eight chunks, of which each makes a gradient of the head's weight.
+// torchtune's chunks, of which each makes a gradient of the head's weight.
 static bool output_sums(const struct graph *g, int32_t head)
 {
     while (g->nodes[head].kind == NODE_GATHER && g->nodes[head].edge_count)  // FSDP2's ends

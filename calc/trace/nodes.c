@@ -106,9 +106,8 @@ static void node_nanotron_mm(struct graph *g, const struct node *n, const uint32
     tape_unref(g->t, order);
 }
 
-// torchtune calls its head once a chunk: the weight's gradients are added up, not in place where
-// they are views: the first two and their sum are there at once, two chunks' gradients gone. SRC:
-// torchtune modules/transformer.py, chunked_output; traces tune_full*, tune_fsdp2*.
+// torchtune calls its head once a chunk: the first two of the weight's gradients, views, are there
+// with their sum. SRC: torchtune modules/transformer.py, chunked_output; traces tune_full*.
 static void node_sum_chunks(struct graph *g, const struct node *n, uint32_t results[])
 {
     if (n->role != ROLE_LOGITS || !loss_output_sums(g) || !node_wants(n, 1))
@@ -136,7 +135,8 @@ static void node_mm(struct graph *g, const struct node *n, uint32_t results[])
         node_one(g, n, 0, OP_MM, results);
     }
     graph_mark_view(g, results[0]);
-    graph_mark_view(g, results[1]);
+    if (n->role != ROLE_LOGITS || !loss_inplace_has_head(g))
+        graph_mark_view(g, results[1]);
     tape_unref(g->t, whole[0]);
     tape_unref(g->t, whole[1]);
 }

@@ -67,6 +67,14 @@ void unsloth_resolve(struct vram_config *c)
         c->offload_activations = OFFLOAD_NONE;
 }
 
+// SRC: unsloth models/rl.py, prediction_step (UNSLOTH_RETURN_LOGITS), 2025.10 to 2026.10.
+bool unsloth_evaluates_whole(const struct vram_config *c, bool kept)
+{
+    enum { WHOLE_FROM = 25010, WHOLE_BEFORE = 26010 };
+    uint64_t own = unsloth_version(c);
+    return kept || (own >= WHOLE_FROM && own < WHOLE_BEFORE);
+}
+
 bool unsloth_has_buffer(const struct model *m)
 {
     return unsloth_patches(&m->c) && m->c.quantization && model_has_trait(m, TRAIT_UNSLOTH_BUFFER);

@@ -31,6 +31,9 @@ void unsloth_saves(struct vram_config *c);
 // What kernels=unsloth means where nothing else is said: its loss, its checkpoints.
 void unsloth_resolve(struct vram_config *c);
 
+// Whether its Trainer's evaluation makes whole logits; kept: for compute_metrics.
+bool unsloth_evaluates_whole(const struct vram_config *c, bool kept);
+
 // Rows of a chunk of head and loss, of N rows in all.
 uint64_t unsloth_chunk(const struct model *m, uint64_t rows);
 

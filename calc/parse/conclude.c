@@ -19,6 +19,7 @@
 #include "calc/parse/targets.h"
 
 // The words of facts.def, by number.
+enum { SAID = 1 };
 enum { ENGINE_NONE = 1, ENGINE_DDP, ENGINE_FSDP, ENGINE_DEEPSPEED };
 
 static void note(struct parse *p, message_id id)
@@ -271,6 +272,12 @@ static void conclude_evaluation(struct parse *p)
     bool chunks = c->cross_entropy == CROSS_ENTROPY_CHUNKED && c->kernels != KERNELS_LIGER;
     if (!p->v->places[FIELD_eval_batch_size].line)
         c->eval_batch_size = c->eval_accumulation_steps = 0;  // concluded from fewer files
+    if (unsloth_patches(c)) {
+        bool more = unsloth_evaluates_whole(c, keeps) || rows > c->batch_size;
+        if (f->evaluates == SAID_YES && rows && more)
+            note(p, MESSAGE_unsloth_eval);
+        return;
+    }
     if (f->evaluates != SAID_YES || !rows || chunks)
         return;  // TRL's loss has no logits in an evaluation either
     resolve_auto(&resolved);
@@ -289,15 +296,17 @@ static void conclude_evaluation(struct parse *p)
 static void conclude_unsloth(struct parse *p)
 {
     struct vram_config *c = &p->v->config, resolved = *c;
+    bool compiled = p->v->facts.compiled_layers == SAID || p->v->facts.whole == SAID_YES;
     if (!unsloth_patches(c))
         return;
     unsloth_saves(c);
     if (!p->v->places[FIELD_cross_entropy].line)
         c->cross_entropy = resolved.cross_entropy = CROSS_ENTROPY_AUTO;
     resolve_auto(&resolved);
-    if (p->v->places[FIELD_kernels].line || model_runs_unsloth(&resolved))
+    if (p->v->places[FIELD_kernels].line || (!compiled && model_runs_unsloth(&resolved)))
         return;
-    note(p, MESSAGE_unsloth_plain);
+    message_list_add(&p->v->notes, compiled ? MESSAGE_unsloth_compiled : MESSAGE_unsloth_plain,
+                     ABOUT("kernels"), NO_ARGS);
     c->kernels = KERNELS_NONE;
 }
 
@@ -324,6 +333,7 @@ int conclude(struct parse *p)
     if (rc != VRAM_OK)
         return rc;
     conclude_own_ways(p);
+    conclude_whole(p);
     conclude_dtype(p);
     conclude_form(p);
     rc = conclude_adapters(p);

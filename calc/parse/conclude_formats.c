@@ -13,6 +13,7 @@ enum { SAID = 1, SAID_YES };
 enum { IS_FLOAT32 = 1, IS_BFLOAT16, IS_FLOAT16, AS_CHECKPOINT, AS_LIBRARY };
 enum { MIXED_NONE = 1, MIXED_BFLOAT16, MIXED_FLOAT16 };
 enum { ENGINE_NONE = 1, ENGINE_DDP, ENGINE_FSDP, ENGINE_DEEPSPEED };
+enum { TRAINED_FLOAT32 = 2, STORAGE_FLOATS = 2 };
 enum { PREPARES_NO = 1, PREPARES_ADAPTERS, PREPARES_PEFT, PREPARES_OWN };
 
 static bool is_half(uint64_t format)
@@ -88,7 +89,8 @@ static uint64_t dtype_of(const struct parse *p)
     const struct vram_config *c = &p->v->config;
     uint64_t loaded = loaded_as(p);
     bool mixed = f->mixed >= MIXED_BFLOAT16, half = f->mixed == MIXED_FLOAT16;
-    bool casts = f->trained == 2 && !c->lora_rank && !scheme_divides_weights(c);
+    bool upcast = f->trained == TRAINED_FLOAT32 || (f->whole == SAID_YES && loaded == IS_FLOAT16);
+    bool casts = upcast && !c->lora_rank && !scheme_divides_weights(c);
     if (framework_goes(c, BY_MESH))
         return loaded == IS_BFLOAT16 ? DTYPE_BFLOAT16_PURE
                : mixed               ? DTYPE_BFLOAT16_FSDP
@@ -111,6 +113,38 @@ void conclude_dtype(struct parse *p)
         return;
     p->v->config.dtype = dtype_of(p);
     message_list_drop(&p->v->notes, "dtype");
+}
+
+void conclude_whole(struct parse *p)
+{
+    struct vram_config *c = &p->v->config;
+    if (p->v->facts.whole != SAID_YES)
+        return;
+    c->quantization = QUANTIZATION_NONE;
+    c->adapter = ADAPTER_LORA;
+    c->prepare_kbit = PREPARE_KBIT_NO;
+    c->lora_rank = c->modules_to_save = 0;
+}
+
+// Adapters over weights of whole numbers are float32 all the same. SRC: peft
+// tuners/tuners_utils.py, _move_adapter_to_device_of_base_layer, cast_adapter_dtype.
+static void conclude_adapters_cast(struct parse *p)
+{
+    struct vram_config *c = &p->v->config;
+    const struct facts *f = &p->v->facts;
+    bool floats = !c->quantization || f->storage == STORAGE_FLOATS;
+    if (f->adapters_cast == SAID && floats && c->adapter_dtype == ADAPTER_DTYPE_AUTO)
+        c->adapter_dtype = ADAPTER_DTYPE_BASE;
+}
+
+// SRC: accelerate utils/fsdp_utils.py, fsdp2_prepare_model (incompatible_params4bit).
+static void conclude_storage(struct parse *p)
+{
+    const struct vram_config *c = &p->v->config;
+    bool fsdp = c->parallel == PARALLEL_FSDP || c->parallel == PARALLEL_FSDP1;
+    if (fsdp && scheme_many(c) && quantization_is_4bit(c->quantization) &&
+        pair_find(p, "quantization_config.load_in_4bit") && p->v->facts.storage != STORAGE_FLOATS)
+        message_list_add(&p->v->notes, MESSAGE_bits_undivided, NO_FIELD, NO_ARGS);
 }
 
 // A script's trainer prepares what it makes adapters for itself: a PeftModel it leaves as it is.
@@ -146,6 +180,8 @@ void conclude_prepared(struct parse *p)
     struct facts *f = &p->v->facts;
     if (f->prepares && trainer_is_given(p))
         f->prepares = PREPARES_NO;
+    conclude_adapters_cast(p);
+    conclude_storage(p);
     if (!c->lora_rank || !c->quantization)
         return;
     if (f->low_adapters == SAID_YES && c->adapter_dtype == ADAPTER_DTYPE_AUTO &&

@@ -8,6 +8,9 @@
 // dtype: what is loaded in which format, cast for products, divided.
 void conclude_dtype(struct parse *p);
 
+// Unsloth's full_finetuning: no adapters, nothing quantized.
+void conclude_whole(struct parse *p);
+
 // What TRL does to a quantized model before it trains adapters over it.
 void conclude_prepared(struct parse *p);
 

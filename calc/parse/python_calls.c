@@ -314,13 +314,14 @@ static int read_call(struct calls *c, const struct python_call *call, size_t row
     size_t before = 0;
     struct err_pos pos = pairs_pos(c->out, c->p->file, place(c, c->at));
     bool loads = span_find(span_of(call->name), ".") < text_len(call->name);
+    bool adapts = span_is(span_of(call->name), "get_peft_model");
     bool trains = span_find(span_of(call->name), "Trainer") < text_len(call->name);
     enum python_truth made = python_is_made(&c->names, call, c->at, c->seen[row]);
     if (made == PYTHON_NEVER) {
         c->at++;
         return VRAM_OK;
     }
-    if (c->seen[row] && (loads || trains)) {
+    if (c->seen[row] && (loads || trains || adapts)) {
         // what was trained is loaded again behind the training
         parse_warn(c->p, MESSAGE_called_again, pos, ARGS(arg_text("call", call->name)));
         c->at++;

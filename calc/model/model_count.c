@@ -92,6 +92,29 @@ static uint64_t model_balances(const struct model *m)
 }
 #endif
 
+// Causal masks that are registered, a byte for each pair of positions: one in every block, or one
+// in all. nanoGPT's are of float32, and there where no kernel masks by itself.
+static uint64_t model_masks(const struct model *m)
+{
+    uint64_t one = size_mul(m->c.block_size, m->c.block_size), all = size_mul(m->c.n_layer, one);
+    switch (m->c.family) {
+    case FAMILY_GPT2:
+#ifndef VRAM_SMALL
+        if (model_has_trait(m, TRAIT_REGISTERED_MASKS_OF_GPT2))
+            return all;
+#endif
+        if (framework_goes(&m->c, BY_TRANSFORMERS))
+            return 0;
+        return m->c.attention == ATTENTION_MATH ? size_mul(4, all) : 0;
+    case FAMILY_GPT_NEOX: return model_has_trait(m, TRAIT_REGISTERED_MASKS) ? all : 0;
+#ifndef VRAM_SMALL
+    case FAMILY_GPT_BIGCODE: return one;
+    case FAMILY_GPT_NEO: return all;
+#endif
+    default: return 0;
+    }
+}
+
 void model_count(struct model *m)
 {
     struct layout l;
@@ -106,15 +129,9 @@ void model_count(struct model *m)
     m->reported_params = m->params;
     if (m->features & HAS_POSITIONS)
         m->reported_params -= model_position_rows(m) * m->c.n_embd;
-    if (m->c.attention == ATTENTION_MATH && m->c.family == FAMILY_GPT2 &&
-        !framework_goes(&m->c, BY_TRANSFORMERS))  // nanoGPT registers a mask in every block
-        m->buffer_bytes = size_mul3(4 * m->c.n_layer, m->c.block_size, m->c.block_size);
-    if (m->c.family == FAMILY_GPT_NEOX && model_has_trait(m, TRAIT_REGISTERED_MASKS))
-        m->buffer_bytes = size_mul3(m->c.n_layer, m->c.block_size, m->c.block_size);
+    m->buffer_bytes = model_masks(m);
     m->buffer_bytes = size_add(m->buffer_bytes, size_add(model_tables(m), model_angles(m)));
 #ifndef VRAM_SMALL
-    if (m->c.family == FAMILY_GPT_NEO)  // a mask in every layer
-        m->buffer_bytes = size_mul3(m->c.n_layer, m->c.block_size, m->c.block_size);
     if (m->c.family == FAMILY_GPTJ || m->c.family == FAMILY_CODEGEN)  // sines and cosines
         m->buffer_bytes = size_mul3(4 * m->c.n_layer, m->c.block_size, model_rotated(m));
     m->buffer_bytes = size_add(m->buffer_bytes, size_add(model_rotations(m), model_balances(m)));

@@ -6,6 +6,7 @@
 
 #include "calc/trace/quantized.h"
 
+#include "calc/model/precision.h"
 #include "calc/model/quantization.h"
 #include "calc/trace/layers.h"
 
@@ -170,11 +171,83 @@ struct value quantized_whole(struct graph *g, uint16_t weight)
     return whole;
 }
 
+#ifndef VRAM_SMALL
+// LLM.int8: the input's rows in one byte, of which those beyond a threshold are looked for,
+// products in int32, and what float16 makes of them in the input's format; Python's names last to
+// the function's end. Before 0.45 the columns are quantized, too, and kept with the graph; the rows
+// are laid out once more, and what is returned is a copy; the first product lays out the weight,
+// whose rows go when the layer returns. SRC: bitsandbytes 0.48 and 0.43 autograd/_functions.py
+// (MatMul8bitLt.forward), backends/cuda/ops.py (int8_vectorwise_quant, int8_mm_dequant),
+// backends/default/ops.py (int8_scaled_mm); functional.py (double_quant); nn/modules.py
+// (Linear8bitLt.forward).
+static struct value quantized_by_integers(struct graph *g, struct value x, struct value w,
+                                          shape_id out_shape, struct value *columns)
+{
+    bool old = graph_has(g, TRAIT_INT8_COLUMNS);
+    bool half = x.dtype == DT_LOW && precision_is_float16(&g->m->c);
+    uint8_t role = w.role;
+    uint32_t turned = old && !g->training ? graph_scratch(g, OP_CLONE, role, PART_COPY, DT_BYTE,
+                                                          quantized_shape(w.shape))
+                                          : TAPE_NONE;
+    uint32_t cast =
+        half ? TAPE_NONE : graph_scratch(g, OP_TO_COPY, role, PART_INPUT_CAST, DT_LOW, x.shape);
+    uint32_t rows = graph_scratch(g, OP_QUANTIZE, role, PART_INPUT, DT_BYTE, x.shape);
+    if (old) {
+        *columns = graph_make(g, OP_QUANTIZE, role, PART_INPUT, DT_BYTE, x.shape);
+    } else {
+        uint32_t size = graph_scratch(g, OP_ABS, role, PART_INPUT, DT_LOW, x.shape);
+        tape_unref(g->t, graph_scratch(g, OP_GT, role, PART_INPUT, DT_BYTE, x.shape));
+        tape_unref(g->t, size);
+    }
+    tape_unref(g->t, cast);
+    uint32_t laid =
+        old ? graph_scratch(g, OP_CLONE, role, PART_INPUT, DT_BYTE, x.shape) : TAPE_NONE;
+    uint32_t products = graph_scratch(g, OP_MM, role, PART_UPCAST, DT_F32, out_shape);
+    uint32_t low =
+        half ? TAPE_NONE : graph_scratch(g, OP_DEQUANTIZE, role, PART_SCALED, DT_LOW, out_shape);
+    struct value out = graph_make(g, OP_DEQUANTIZE, role, PART_OUTPUT, x.dtype, out_shape);
+    tape_unref(g->t, low);
+    if (old) {
+        struct value copy = graph_make(g, OP_CLONE, role, PART_OUTPUT, x.dtype, out_shape);
+        graph_drop(g, out);
+        out = copy;
+    }
+    tape_unref(g->t, products);
+    tape_unref(g->t, laid);
+    tape_unref(g->t, rows);
+    tape_unref(g->t, turned);
+    return out;
+}
+
+// The input is an attribute of the function's node, as are the columns.
+static struct value quantized_integers(struct graph *g, struct value x, struct value w,
+                                       shape_id out_shape)
+{
+    struct value own = graph_copy(g, x), columns = graph_none();
+    struct value out = quantized_by_integers(g, own, w, out_shape, &columns);
+    if (graph_needs(g, own)) {
+        int32_t n = graph_node(g, NODE_QUANTIZED, &out, quantized_shape(w.shape));
+        graph_save(g, n, own.storage);
+        if (columns.storage != TAPE_NONE)
+            graph_save(g, n, columns.storage);
+        graph_edge(g, n, own);
+    }
+    graph_drop(g, columns);
+    graph_drop(g, w);
+    graph_drop(g, own);
+    return out;
+}
+#endif
+
 // A function of its own to autograd: nothing is saved but the stored weight.
 struct value quantized_linear(struct graph *g, struct value x, bool global, uint16_t weight,
                               shape_id out_shape)
 {
     struct value w = graph_param(g, global, weight);
+#ifndef VRAM_SMALL
+    if (g->m->c.quantization == QUANTIZATION_INT8)
+        return quantized_integers(g, x, w, out_shape);
+#endif
     struct value own =
         graph_to(g, x, quantized_operator(g) ? g->compute : x.dtype, PART_INPUT_CAST);
     struct product p = quantized_open(g, own, w.role, quantized_shape(w.shape));
@@ -203,7 +276,11 @@ void node_quantized(struct graph *g, const struct node *n, uint32_t results[])
 {
     if (n->edge_count == 0 || n->edges[0].to == GRAPH_NO_NODE)
         return;
-    struct expanded e = quantized_expand(g, n->role, n->extra, false);
+    bool wide_at_once =
+        MODEL_IS_WHOLE && n->dtype == DT_F32 && g->m->c.quantization == QUANTIZATION_INT8;
+    struct expanded e = {{TAPE_NONE, TAPE_NONE}, TAPE_NONE};
+    if (!wide_at_once)
+        e = quantized_expand(g, n->role, n->extra, false);
     if (n->dtype == DT_F32) {
         uint32_t wide = graph_scratch(g, OP_TO_COPY, n->role, PART_DEQUANTIZED, DT_F32, n->extra);
         tape_unref(g->t, e.weight);

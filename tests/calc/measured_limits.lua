@@ -11,7 +11,7 @@ local tsv = require "tsv"
 local measured = {
   {"complete", figures = 254, said = 254, median = 0.15, {96, 3}, {98, 8}},
   {"nearly", figures = 131, said = 131, median = 0.27, {86, 5}, {99, 10}},
-  {"nvidia-smi", figures = 149, said = 149, median = 4.6, {76, 10}},
+  {"nvidia-smi", figures = 149, said = 149, median = 4.6, {75, 10}},
   {"nanotron", figures = 278, said = 278, median = 3.7, {75, 10}},
 }
 
@@ -124,7 +124,17 @@ local world3 = {
 }
 
 -- Written down whole before anything was estimated, 144 rows of a fourth day, from documents of 24 repositories that the tables before do not use.
-local world4 = {}
+-- At the first try 27 of 144 were said, none of the 26 complete ones: ** 10 of 75, 1.97 %, 60 within 3, 80 within 8 and 10; * 16 of 42, 28.1 %.
+-- What they lacked were words: "padded", masks of ones, "bnb 4-bit nf4-dq", varlen attention, cards (laptops' RTX 3080 Ti, RX 7900 XTX, MI100, GB300);
+-- with them 81 (** 53: 1.93 %, 58.5 within 3, 79.2 within 8; 5 complete rows of gpt-oss in torchtitan 50 to 360 % too much). Two documents of transformers were run before
+-- the release that was written down (4.41, by their dates: not 4.42, whose generate() drops logits): -1.4 to -19 % before, 0 to -4 % since.
+-- Mended since: GPT-2 registers a mask in every block up to transformers 5.1, LLM.int8 multiplies integers, gpt-oss's attention of torchtitan is not
+-- transformers' and is refused. Not said: torchtitan's gpt-oss (20 rows), compiled Qwen3 MoE, OPT before transformers 5, Lightning, GRPO, HSDP.
+-- Off: a prepared LLM.int8 model in float32 on an RTX 3090 with PyTorch 2.1 (-43 %), whose memory-efficient backward pass has a large workspace.
+local world4 = {
+  {"complete", figures = 3, said = 3, median = 0.7, {100, 3}},
+  {"nearly", figures = 56, said = 56, median = 0.7, {85, 3}, {96, 8}},
+}
 
 local function check_class(limit, sum)
   check(sum.said + sum.instead >= limit.figures, "%s: %d of %d rows have a figure, at least %d", limit[1], sum.said + sum.instead, sum.rows,

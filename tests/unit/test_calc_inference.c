@@ -357,6 +357,25 @@ static void test_logits_of_the_prompt(void **state)
     assert_true(last < logits);
 }
 
+// LLM.int8 multiplies integers: no matrix is expanded but in backward; bitsandbytes of before
+// PyTorch 2.6 keeps the input's columns in one byte for it.
+static void test_products_of_integers(void **state)
+{
+    (void)state;
+    vram *v = fixture_open("preset=llama-3.2-1b task=inference quantization=int8 seq_len=8 "
+                           "max_new_tokens=4");
+    const struct vram_result *r = fixture_run(v);
+    assert_true(r->peak_live.bytes < r->param_bytes + UINT64_C(2) * 2048 * 8192);
+    fixture_set(v, "task=train lora_rank=8 lora_targets=q+v dtype=bfloat16_loaded batch_size=1 "
+                   "seq_len=64 torch=2.6");
+    uint64_t rows = fixture_run(v)->saved_bytes;
+    fixture_set(v, "torch=2.5");
+    // The first layer's queries, keys and values have an input without a gradient.
+    uint64_t columns = UINT64_C(64) * ((6 * 2048 + 8192) * 16 - 3 * 2048);
+    assert_in_range(fixture_run(v)->saved_bytes, rows + columns - 1024, rows + columns);
+    vram_free(v);
+}
+
 // Before 4.42 a step makes a cache beside the one that it has; the first one with the prompt's
 // logits still there.
 static void test_two_caches(void **state)
@@ -455,6 +474,7 @@ int main(void)
         cmocka_unit_test(test_device_map),
         cmocka_unit_test(test_second_head),
         cmocka_unit_test(test_logits_of_the_prompt),
+        cmocka_unit_test(test_products_of_integers),
         cmocka_unit_test(test_two_caches),
         cmocka_unit_test(test_tables_of_positions),
         cmocka_unit_test(test_returned_cache),

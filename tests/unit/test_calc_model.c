@@ -216,13 +216,34 @@ static void test_reference_takes_time(void **state)
         fail_msg("%f seconds with a reference, %f without", both, alone);
 }
 
+static uint64_t resident(const char *words)
+{
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    set_all(v, words);
+    assert_int_equal(vram_run(v), VRAM_OK);
+    uint64_t bytes = vram_result(v)->peak_live.bytes;
+    close_vram(v, &h);
+    return bytes;
+}
+
+// GPT-2 registers a causal mask in every block before transformers 5.2.
+static void test_registered_masks(void **state)
+{
+    (void)state;
+#define GPT2 "preset=hf-gpt2 framework=transformers task=inference seq_len=8 "
+    assert_int_equal(resident(GPT2 "transformers=5.1"),
+                     resident(GPT2 "transformers=5.2") + UINT64_C(12) * 1024 * 1024);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_contradictions),  cmocka_unit_test(test_overflow),
-        cmocka_unit_test(test_fields),          cmocka_unit_test(test_meant),
-        cmocka_unit_test(test_read_back),       cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_params_in_order), cmocka_unit_test(test_reference_takes_time),
+        cmocka_unit_test(test_contradictions),   cmocka_unit_test(test_overflow),
+        cmocka_unit_test(test_fields),           cmocka_unit_test(test_meant),
+        cmocka_unit_test(test_read_back),        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_params_in_order),  cmocka_unit_test(test_reference_takes_time),
+        cmocka_unit_test(test_registered_masks),
     };
     return cmocka_run_group_tests_name("calc_model", tests, NULL, NULL);
 }

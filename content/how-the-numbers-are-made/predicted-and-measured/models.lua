@@ -201,7 +201,7 @@ end
 
 -- "Llama-shaped 8B (V 131072, MHA, n_layer=32 n_embd=4096 ...)": the fields are there themselves.
 local function shaped(name)
-  local family, inside = name:lower():match("^(%a+)%-shaped[^(]*%((.*)%)$")
+  local family, inside = name:lower():match("^(%a[%w_]*)%-shaped[^(]*%((.*)%)$")
   if not family then return nil end
   local words, heads = {"family=" .. family}, inside:match("n_head=(%d+)")
   local groups = inside:match("gqa (%d+)")

@@ -42,6 +42,8 @@ vocabulary.precision = {
   {"bf16 params", {base = "bfloat16"}}, {"bf16 weights", {base = "bfloat16"}},
   {"fp32 master", {master = true}}, {"fp32 master weights", {master = true}}, {"grad accumulation", NOTHING},
   {"fsdp2? mp bf16/fp32", {base = "bfloat16", fsdp_precision = true}}, {"mp bf16/fp32", {base = "bfloat16", fsdp_precision = true}},
+  {"fsdp1? mp fp16/fp32", {base = "bfloat16", fsdp_precision = true}},   -- as many bytes
+  {"float32 loaded", {stored = "float32"}}, {"loaded in float32", {stored = "float32"}}, {"fp32 loaded", {stored = "float32"}},
   {"float8", {float8 = true}}, {"fp8", {quantized = "fp8"}}, {"rowwise", {float8_scaling = "rowwise"}},
   {"tensorwise", {float8_scaling = "tensorwise"}}, {"all%-gather", {float8_gather = true}},
   {"float8nocompile", {float8 = true, compile = false}}, {"compile", {compile = true}}, {"eager", {compile = false}},
@@ -59,7 +61,7 @@ vocabulary.precision = {
   {"bf16,? %+? ?tf32", {base = "bfloat16"}}, {"half precision", {base = "float16"}}, {"full precision", {base = "float32"}}, {"single precision", {base = "float32"}},
   {"fp32 weights,? bf16 autocast", {base = "bfloat16", autocast = true}}, {"bf16 autocast,? fp32 weights", {base = "bfloat16", autocast = true}},
   {"bf16 compute", {base = "bfloat16"}}, {"compute bf16", {base = "bfloat16"}}, {"fp16 compute", {base = "float16"}},
-  {"nf4%-dq", {quantized = "nf4_double"}}, {"4%-?bit nf4", {quantized = "nf4"}}, {"nf4 4%-?bit", {quantized = "nf4"}},
+  {"nf4%-dq", {quantized = "nf4_double"}}, {"bnb 4%-bit nf4%-dq", {quantized = "nf4_double"}}, {"bnb 4%-bit nf4", {quantized = "nf4"}}, {"4%-?bit nf4", {quantized = "nf4"}}, {"nf4 4%-?bit", {quantized = "nf4"}},
   {"4%-?bit", {quantized = "nf4"}}, {"8%-?bit", {quantized = "int8"}}, {"bnb 4bit", {quantized = "nf4"}}, {"bnb 8bit", {quantized = "int8"}},
   {"load_in_4bit", {quantized = "nf4"}}, {"load_in_8bit", {quantized = "int8"}},
   {"double quant%a*", {twice = true}}, {"no double quant%a*", {twice = false}},
@@ -103,7 +105,7 @@ vocabulary.method = {
   {"lora_?alpha[ =]?%d+", NOTHING}, {"alpha[ =]?%d+", NOTHING}, {"a=?%d+", NOTHING}, {"α[ =]?%d+", NOTHING}, {"beta[ =]?[%d.]+", NOTHING},
   {"dropout[ =]?([%d.]+)", function(share) return {dropout = share} end},
   -- what is learned from
-  {"sft", NOTHING}, {"dpo", {trainer = "dpo"}}, {"reward model%a*", {trainer = "reward"}}, {"reward", {trainer = "reward"}}, {"rm", {trainer = "reward"}},
+  {"sft", NOTHING}, {"forward and backward", NOTHING}, {"grpo", {unmodelled = "GRPO"}}, {"%d+ generations", NOTHING}, {"dpo", {trainer = "dpo"}}, {"reward model%a*", {trainer = "reward"}}, {"reward", {trainer = "reward"}}, {"rm", {trainer = "reward"}},
   {"lora%-?fa", {trained = "lora", half_trained = "lora_fa"}}, {"mica", {trained = "lora", half_trained = "mica"}},
   -- ranks and what gets adapters
   {"r=?(%d+)", number "rank"}, {"rank[ =]?(%d+)", number "rank"}, {"lora_r[ =]?(%d+)", number "rank"},
@@ -145,7 +147,7 @@ vocabulary.method = {
   {"ep=?(%d+)", number "ep"}, {"1f1b", {schedule = "1f1b"}}, {"interleaved 1f1b", {schedule = "interleaved"}},
   {"interleaved", {schedule = "interleaved"}}, {"interleaved%-?1f1b", {schedule = "interleaved"}}, {"gpipe", {schedule = "gpipe"}}, {"afab", {schedule = "gpipe"}},
   {"asynctp", NOTHING}, {"1d", NOTHING}, {"2d", NOTHING}, {"3d", NOTHING}, {"4d", NOTHING},
-  {"cpu offload", {offload_params = true}}, {"tensor parallel", {tensor_parallel = true}},
+  {"cpu offload", {offload_params = true}}, {"tensor parallel", {tensor_parallel = true}}, {"hsdp[ x%d]*", {unmodelled = "HSDP"}},
   {"sequential layers", {spread_layers = true}},
   -- optimizers and compilers that a method names
   {"optimizer in bwd", {optimizer_in_backward = true}}, {"optimizer_in_bwd", {optimizer_in_backward = true}},
@@ -194,7 +196,7 @@ vocabulary.checkpointing = {
   {"selective %(?every (%d+)%a?%a?%)?", function(n) return {checkpointing = "every", every = math.tointeger(tonumber(n))} end},
   -- SRC: torchtitan, activation_checkpoint.selective_ac_option: a number is every so many layers
   {"selective %((%d+)%)", function(n) return {checkpointing = "every", every = math.tointeger(tonumber(n))} end},
-  {"selective", {checkpointing = "selective"}}, {"op", NOTHING}, {"per[ %-]op", NOTHING}, {"per[ %-]op sac", {checkpointing = "selective"}},
+  {"selective", {checkpointing = "selective"}}, {"op", NOTHING}, {"grouped mm saved", {unmodelled = "the experts' products kept"}}, {"per[ %-]op", NOTHING}, {"per[ %-]op sac", {checkpointing = "selective"}},
   {"selective layer (%d+)", function(n) return {checkpointing = "every", every = math.tointeger(tonumber(n))} end},
   {"every (%d+)%a%a layer %(?selective%)?", function(n) return {checkpointing = "every", every = math.tointeger(tonumber(n))} end},
   {"selective,? every (%d+) layers?", function(n) return {checkpointing = "every", every = math.tointeger(tonumber(n))} end},
@@ -211,6 +213,7 @@ vocabulary.checkpointing = {
 
 vocabulary.optimizer = {
   {"%-", NOTHING}, {"%?", NOTHING}, {"see method", NOTHING}, {"unknown", NOTHING}, {"default", NOTHING}, {"n/a", NOTHING},
+  {"none", {optimizer = "sgd"}},   -- no state, and a step that takes less than a pass
   {"torch%.optim%.adamw", {optimizer = "adamw_torch"}}, {"torch%.optim%.adamw%(fused", {optimizer = "adamw_fused"}}, {"adamw %(torch%)", {optimizer = "adamw_torch"}}, {"32%-?bit", NOTHING}, {"lr[ =]?[%d.e-]+", NOTHING},
   {"fp32", NOTHING}, {"fp32 states", NOTHING}, {"for%-loop", {optimizer = "adamw_hf"}}, {"no foreach", {optimizer = "adamw_hf"}}, {"no fused", NOTHING},
   {"cpu adamw?", {adam = true, offload_optimizer = true}}, {"adamw? offloaded", {adam = true, offload_optimizer = true}}, {"adamw?,? offload", {adam = true, offload_optimizer = true}},
@@ -278,7 +281,7 @@ local run = {
   {"deepspeed zero[ %-]?3[ %-]offload", {zero = 3, offload_optimizer = true, offload_params = true}}, {"deepspeed zero[ %-]?2[ %-]offload", {zero = 2, offload_optimizer = true}},
   {"zero[ %-]?3,?[ %-]%+? ?cpu[ %-]offload%a*", {zero = 3, offload_optimizer = true, offload_params = true}}, {"zero[ %-]?2,?[ %-]%+? ?cpu[ %-]offload%a*", {zero = 2, offload_optimizer = true}},
   {"sequence packing", {packed = true}}, {"chunked ce", {loss = "chunked_output"}}, {"chunked cross[ %-]entropy", {loss = "chunked_output"}},
-  {"optimizer offload%a*", {offload_optimizer = true}}, {"offload[_ ]optimizer", {offload_optimizer = true}}, {"param%a* offload%a*", {offload_params = true}}, {"offload[_ ]params?", {offload_params = true}},
+  {"optimizer offload%a*", {offload_optimizer = true}}, {"offload[_ ]optimizer", {offload_optimizer = true}}, {"param%a* offload%a*", {offload_params = true}}, {"offload[_ ]params?", {offload_params = true}}, {"offload[_ ]parameters", {offload_params = true}},
   -- SRC: torchtitan parallelism.fsdp_reshard_after_forward: default keeps the last block's weights only, and without pipelines "always" none
   {"reshard_after_forward[ =]never", {reshard = false}}, {"no reshard_after_forward", {reshard = false}}, {"reshard_after_forward[ =]default", NOTHING},
   {"device_map%s*=%s*auto", {spread_layers = true}}, {"tensor parallel (%d+)", number "tp"}, {"tp[ =](%d+)", number "tp"}, {"pp[ =](%d+)", number "pp"}, {"cp[ =](%d+)", number "cp"},
@@ -312,6 +315,10 @@ vocabulary.other = {
   {"flash%-attention 2", {attention = "flash_attention_2"}}, {"flash%-attention [34]", {attention = "flash_attention_2"}},   -- as many tensors
   {"sdpa", {attention = "sdpa"}}, {"eager attention", {attention = "math"}},
   {"reduce_bucket_size[ =:]*(%d+)", number "bucket"}, {"packed sequences", {packed = true}}, {"packed to max[_ ]?%a*", {packed = true}}, {"%?", NOTHING}, {"n/a", NOTHING}, {"fsdp %(full[_ ]shard%)", {parallel = "fsdp1"}},
+  -- the flash kernel for texts one after the other, as many tensors. SRC: torch nn/attention/varlen.py, varlen_attn
+  {"varlen attention", NOTHING},
+  -- SRC: transformers masking_utils.py, _ignore_causal_mask_sdpa, and modeling_attn_mask_utils.py before: a mask of ones is dropped
+  {"attention mask of ones", NOTHING}, {"padded", {mask = "padded"}}, {"compile of loss", {unmodelled = "compile of the loss alone"}},
   {"flex[ _%-]?attention", {flex = true}}, {"flex[ _%-]?attn", {flex = true}},
   {"step 1", {unmodelled = "the first step alone"}}, {"after 1 step", {unmodelled = "the first step alone"}}, {"first step", {unmodelled = "the first step alone"}},
   {"packing", {packed = true}}, {"packed", {packed = true}}, {"unpacked", {packed = false}},

@@ -335,6 +335,7 @@ local cards = {
   {"^a100$", "A100 80GB SXM"}, {"^a100%-sxm4$", "A100 80GB SXM"}, {"^h100%-80gb$", "H100 SXM"},
   {"^h100%-%d+gb$", "H100 SXM", true}, {"^h20[- ]%d+gb$", "H100 SXM", true}, {"^h20$", "H100 SXM"},
   {"^a100[- ]40gb sxm4?$", "A100 40GB"}, {"^a6000 ada$", "RTX 6000 Ada"},
+  {"^rtx 3080 ti laptop", "RTX 3080 Laptop", true}, {"^rtx 3050 ti laptop", "RTX 3060 Laptop", true}, {"^gb300$", "B200", "276"}, {"^rx 7900 xtx$", "MI210", "24"}, {"^mi100$", "MI210", "32"},
   {"^rtx 3090/4090$", "RTX 3090"}, {"^h800%-?%d*g?b?$", "H100 SXM"}, {"^a800%-?%d*g?b?$", "A100 80GB SXM"},
 }
 
@@ -344,7 +345,7 @@ local function card(cell)
   local name = cell:lower()
   if name == "?" or name == "" or name == "-" then return nil end
   for _, entry in ipairs(cards) do
-    if name:find(entry[1]) then return entry[2], nil, entry[3] and name:match("(%d+)gb$") end
+    if name:find(entry[1]) then return entry[2], nil, entry[3] and (name:match("(%d+)gb$") or entry[3] ~= true and entry[3]) or nil end
   end
   local found, gpu = pcall(vram.gpu, cell)
   if found then return gpu.name end
@@ -452,6 +453,7 @@ local function write(facts, column)
   put("prepare_kbit", facts.prepare_kbit)
   put("loading", facts.loading)
   put("attention", attention_of(facts, gpu))
+  put("attention_mask", facts.framework == "transformers" and facts.attention == "sdpa" and facts.mask or nil)
   put_parallel(put, facts)
   put("gpu", gpu and gpu:gsub(" ", "_") or nil)
   put("gpu_memory", memory and memory .. "GiB")

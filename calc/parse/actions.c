@@ -469,6 +469,7 @@ int action_run(struct parse *p, const char *name, const char *map, const struct 
                    {"saved", on_saved},
                    {"stage", on_stage},
                    {"slots", action_slots},
+                   {"replicas", action_replicas},
                    {"among", action_among},
                    {"tokens", action_tokens},
                    {"gguf", action_gguf},

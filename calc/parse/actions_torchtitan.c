@@ -88,6 +88,24 @@ int action_schedule(struct parse *p, const char *map, const struct entry *e, str
     return not_modelled(p, e);
 }
 
+// Replicas of what is divided; where nothing is, they are DDP's with buckets of its own. SRC:
+// torchtitan models/llama3/infra/parallelize.py, apply_ddp (bucket_cap_mb).
+int action_replicas(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
+{
+    static const char *const degrees[] = {"parallelism.data_parallel_shard_degree",
+                                          "training.data_parallel_shard_degree"};
+    (void)map;
+    (void)as;
+    for (size_t i = 0; i < sizeof degrees / sizeof *degrees; i++) {
+        const struct vram_pair *shard = pair_find(p, degrees[i]);
+        if (shard && span_is(span_of(shard->value), "1") && !span_is(e->value, "1"))
+            return not_modelled(p, e);
+    }
+    if (facts_set(&p->v->facts, FACT_replicas, e->value.at, e->value.len))
+        return VRAM_OK;
+    return not_modelled(p, e);
+}
+
 // "DEGREE VALUE": this value alone is modelled where the degree is more than one.
 int action_among(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
 {

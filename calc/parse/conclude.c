@@ -69,10 +69,17 @@ static void conclude_ways(struct parse *p)
     }
     uint64_t shared = c->tensor_parallel * c->pipeline_parallel * c->context_parallel;
     shared *= c->expert_shared_batch ? c->expert_parallel : 1;
-    shared *= fsdp_machines(f);
+    shared *= fsdp_machines(f) * (f->replicas ? f->replicas : 1);
     if (f->processes && c->n_gpu == f->processes && f->processes % shared == 0 &&
         !framework_goes(c, BY_NANOTRON))
         c->n_gpu = f->processes / shared;
+}
+
+// torchtitan shards over the GPUs that there are, of which nothing has to be said: one that is said
+// has the whole model. SRC: torchtitan distributed/parallel_dims.py, fsdp_enabled.
+static bool shards_alone(const struct parse *p)
+{
+    return framework_goes(&p->v->config, BY_MESH) && !p->v->places[FIELD_n_gpu].line;
 }
 
 static int conclude_parallel(struct parse *p)
@@ -88,7 +95,7 @@ static int conclude_parallel(struct parse *p)
         c->parallel = PARALLEL_DDP;
     else if (f->engine == ENGINE_NONE)
         c->parallel = PARALLEL_NONE;
-    else if (own->sharding != PARALLEL_NONE && (scheme_many(c) || (own->habits & BY_MESH)))
+    else if (own->sharding != PARALLEL_NONE && (scheme_many(c) || shards_alone(p)))
         c->parallel = own->sharding;
     int rc = f->engine == ENGINE_FSDP ? conclude_units(p) : VRAM_OK;
     if (c->parallel != PARALLEL_NONE && !scheme_many(c) && c->parallel != PARALLEL_DDP)

@@ -82,6 +82,19 @@ static uint64_t accelerate_dtype(bool half, bool wide)
     return half ? DTYPE_FLOAT16_ACCELERATE : DTYPE_BFLOAT16_ACCELERATE;
 }
 
+// torchtitan's mixed precision is FSDP's; without it one GPU has autocast, and GPUs that share a
+// model or its layers have none. SRC: torchtitan distributed/utils.py, maybe_enable_amp; traces
+// titan_amp.
+static uint64_t mesh_dtype(const struct vram_config *c, uint64_t loaded, bool mixed)
+{
+    bool shared = c->tensor_parallel > 1 || c->pipeline_parallel > 1;
+    if (loaded == IS_BFLOAT16)
+        return DTYPE_BFLOAT16_PURE;
+    if (c->parallel == PARALLEL_FSDP)
+        return mixed ? DTYPE_BFLOAT16_FSDP : DTYPE_FLOAT32;
+    return mixed && !shared ? DTYPE_BFLOAT16 : DTYPE_FLOAT32;
+}
+
 // SRC: what each value keeps in which format is calc/model/precision.def.
 static uint64_t dtype_of(const struct parse *p)
 {
@@ -92,9 +105,7 @@ static uint64_t dtype_of(const struct parse *p)
     bool upcast = f->trained == TRAINED_FLOAT32 || (f->whole == SAID_YES && loaded == IS_FLOAT16);
     bool casts = upcast && !c->lora_rank && !scheme_divides_weights(c);
     if (framework_goes(c, BY_MESH))
-        return loaded == IS_BFLOAT16 ? DTYPE_BFLOAT16_PURE
-               : mixed               ? DTYPE_BFLOAT16_FSDP
-                                     : DTYPE_FLOAT32;
+        return mesh_dtype(c, loaded, mixed);
     if (is_deepspeed(f))
         return deepspeed_dtype(f, loaded);
     if (f->engine == ENGINE_FSDP && mixed &&

@@ -58,14 +58,14 @@ def titan_checkpoint(model, mode, compiled, parallelize):
 
 
 def titan(family, layers, batch, seq, compile=False, checkpoint="", loss="eager", world=0, dtype="bf16",
-          optimizer="fused", clip=0, steps=2, float8="", offload=False, cp=0, tp=0):
+          optimizer="fused", clip=0, steps=2, float8="", offload=False, cp=0, tp=0, replicas=1, amp=False):
     """torchtitan's train step: its model, its order of wrapping (tensor and context parallelism, checkpointing, compile,
-    FSDP2 over world GPUs, tp times as many in all), its loss."""
+    FSDP2 over world GPUs, tp and replicas times as many in all), its loss."""
     from torchtitan.components.loss import cross_entropy_loss
     parallelize = titan_package(family)[2]
     if world:
         import lonely
-        lonely.join(0, world * (tp or 1))
+        lonely.join(0, world * (tp or 1) * replicas)
     model = titan_model(family, layers, seq)
     model.to(torch.float32 if world else trainers.DTYPES[dtype])
     setattr(model, model.angles, getattr(model, f"_precompute_{model.angles}")().cuda())
@@ -85,11 +85,18 @@ def titan(family, layers, batch, seq, compile=False, checkpoint="", loss="eager"
         experts = {"ep_enabled": False} if "ep_enabled" in inspect.signature(parallelize.apply_compile).parameters else {}
         parallelize.apply_compile(model, types.SimpleNamespace(backend="inductor"), **experts)
     if world:
-        parallelize.apply_fsdp(model, titan_mesh("fsdp", world, tp or 1), torch.bfloat16, torch.float32, False,
+        mesh = titan_replicas(replicas, world) if replicas > 1 else titan_mesh("fsdp", world, tp or 1)
+        parallelize.apply_fsdp(model, mesh, torch.bfloat16, torch.float32, False,
                                cpu_offload=offload)
     loss_fn = torch.compile(cross_entropy_loss) if loss == "compiled" else cross_entropy_loss
     opt = trainers.optimizer_of(model, optimizer)
-    steps_of(model, opt, steps, clip, lambda: titan_micro(model, loss_fn, family, batch, seq, world, cp))
+    steps_of(model, opt, steps, clip, lambda: titan_micro(model, loss_fn, family, batch, seq, world, cp, amp))
+
+
+def titan_replicas(replicas, world):
+    """Both dimensions of HSDP."""
+    from torch.distributed.device_mesh import init_device_mesh
+    return init_device_mesh("cuda", (replicas, world), mesh_dim_names=("dp_replicate", "fsdp"))
 
 
 def titan_mesh(name, outer, inner):
@@ -111,15 +118,16 @@ def titan_context_parallel(model, mesh):
     apply_cp_to_attention_module([b.attention.inner_attention for b in model.layers.values()], mesh, "sdpa")
 
 
-def titan_micro(model, loss_fn, family, batch, seq, world, cp):
+def titan_micro(model, loss_fn, family, batch, seq, world, cp, amp=False):
     ids = trainers.tokens(family, batch, seq).cuda()
     labels = trainers.tokens(family, batch, seq).cuda()
     words = {}
     if cp:
         from torchtitan.distributed.context_parallel import prepare_context_parallel_input
         ids, labels, words = prepare_context_parallel_input(ids, labels, words, titan_mesh("cp", world // cp, cp), "cuda")
-    pred = model(ids, **words)
-    loss = loss_fn(pred, labels) / (batch * seq)
+    with torch.autocast("cuda", torch.bfloat16, enabled=amp):  # SRC: torchtitan distributed/utils.py, maybe_enable_amp
+        pred = model(ids, **words)
+        loss = loss_fn(pred, labels) / (batch * seq)
     del pred
     return loss
 

@@ -4,6 +4,7 @@
 
 #include "calc/base/text.h"
 #include "calc/model/model.h"
+#include "calc/parse/actions_deepspeed.h"
 #include "calc/parse/actions_formats.h"
 #include "calc/parse/actions_fsdp.h"
 #include "calc/parse/actions_serving.h"
@@ -479,6 +480,7 @@ int action_run(struct parse *p, const char *name, const char *map, const struct 
                    {"bits", action_bits},
                    {"launched", action_launched},
                    {"sharding", action_sharding},
+                   {"limit", action_limit},
                    {"deepspeed", on_deepspeed},
                    {"both_lengths", on_both_lengths},
                    {"cut", on_cut}};

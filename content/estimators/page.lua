@@ -67,21 +67,7 @@ local FOLDER = "how-the-numbers-are-made/predicted-and-measured/"
 local score, tsv, peers = require(FOLDER .. "score"), require(FOLDER .. "tsv"), require(FOLDER .. "peers")
 local SOURCE = "measured.tsv, tests/calc/measured.sh"
 local results = score.rows((tsv.read(contents(FOLDER .. "measured.tsv"), "measured.tsv")), vram.estimate)
-local kinds = {["full"] = "full", ["sharded"] = "full_sharded", ["adapters"] = "lora", ["sharded adapters"] = "lora_sharded",
-  ["quantized adapters"] = "qlora", ["sharded quantized adapters"] = "qlora_sharded", ["inference"] = "inference"}
-
--- The kind of a row that PyTorch's own counters measured; nil for others.
-local function kind_of(r)
-  if not r.error or r.class == "unstated" or r.class == "nvidia-smi" or r.class == "outside" then return nil end
-  return r.class == "nanotron" and "nanotron" or kinds[r.regime]
-end
-
-local ours, all = {}, {}
-for _, group in ipairs(score.group(results, kind_of)) do
-  local errors = {}
-  for i, r in ipairs(group.results) do errors[i], all[#all + 1] = r.error, r.error end
-  ours[group.key] = {median = score.median(errors), rows = #errors}
-end
+local ours, all = peers.ours_today(results)
 local function share(x, what) return computed(x, "", SOURCE .. ": " .. what) end
 local rows, ahead, behind = {}, 0, 0
 for i, p in ipairs(peers.list) do
@@ -94,7 +80,7 @@ figures.peers = {title = "accuracy.peers", columns = {"accuracy.group", "accurac
   "accuracy.ours_today", "accuracy.rows"}, rows = rows}
 figures.ahead, figures.behind = share(ahead, "accuracy.rows"), share(behind, "accuracy.rows")
 figures.all_rows, figures.all_median = share(#all, "by PyTorch's counters"), share(score.median(all), "by PyTorch's counters")
-figures.peers_best, figures.peers_ours = reported(peers.best / 100, "", peers.ours), computed(peers.ours_median / 100, "", peers.ours)
+figures.peers_best, figures.peers_ours = reported(peers.best / 100, "", peers.ours_then), computed(peers.ours_median / 100, "", peers.ours_then)
 
 -- What nvidia-smi shows, and pipelines.
 local smi = {}
@@ -104,7 +90,7 @@ end
 figures.smi_rows, figures.smi_median = share(#smi, "nvidia-smi"), share(score.median(smi), "nvidia-smi")
 figures.smi_within = share(score.within(smi, 0.1), "nvidia-smi")
 local unsloth = "https://github.com/unslothai/unsloth commit 015bdef0"
-figures.unsloth_full, figures.full_then = reported(0.025, "", unsloth), computed(0.030, "", peers.ours)
+figures.unsloth_full, figures.full_then = reported(0.025, "", unsloth), computed(0.030, "", peers.ours_then)
 figures.nanotron_rows, figures.nanotron_median = share(ours.nanotron.rows, "nanotron"), share(ours.nanotron.median, "nanotron")
 
 return figures

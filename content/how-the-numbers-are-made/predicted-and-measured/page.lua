@@ -132,18 +132,19 @@ figures.worst = {title = "accuracy.worst", columns = {"accuracy.run", "accuracy.
 -- ---- other estimators -----------------------------------------------------------------------
 
 local function peer_rows()
-  local list = {}
+  local list, ours = {}, peers.ours_today(results)
   for i, p in ipairs(peers.list) do
-    local source = peers.address(p)
+    local source, mine = peers.address(p), ours[p.group]
     list[i] = {"accuracy.group." .. p.group, p.name, integer(reported(p.rows, "", source)), percent(reported(p.median / 100, "", source), 1),
-      percent(computed(p.ours / 100, "", peers.ours), 1)}
+      share(mine.median, p.group), count(mine.rows, p.group)}
   end
   return list
 end
 
-figures.peers = {title = "accuracy.peers", columns = {"accuracy.group", "accuracy.estimator", "accuracy.rows", "accuracy.median", "accuracy.ours"},
+figures.peers = {title = "accuracy.peers", columns = {"accuracy.group", "accuracy.estimator", "accuracy.rows", "accuracy.median", "accuracy.ours_today",
+  "accuracy.rows"},
   rows = peer_rows()}
-figures.peers_best = percent(reported(peers.best / 100, "", peers.ours), 1)
-figures.peers_ours = percent(computed(peers.ours_median / 100, "", peers.ours), 1)
+figures.peers_best = percent(reported(peers.best / 100, "", peers.ours_then), 1)
+figures.peers_ours = percent(computed(peers.ours_median / 100, "", peers.ours_then), 1)
 
 return figures

@@ -402,6 +402,20 @@ static void check_names(str table, str cases)
     }
 }
 
+// A trace that no case has is compared with nothing.
+static void check_traces(str table, str cases)
+{
+    str row[COLUMNS], cells[COLUMNS];
+    while (next_row(&cases, row, "name\t")) {
+        bool found = false;
+        for (str rest = table; !found && next_row(&rest, cells, "case\t");)
+            found = is_trace_of(row, cells[0], cells[4]);
+        if (!found)
+            printf("not ok %.*s: no case of frameworks.tsv compares it\n", STR_ARG(row[0]));
+        failed |= !found;
+    }
+}
+
 // ---- the checks are shown to fail --------------------------------------------------------------
 
 static void check_checks(void)
@@ -447,6 +461,7 @@ int main(int argc, char **argv)
     if (!one_case()) {
         check_checks();
         check_names(buf_view(&table), buf_view(&cases));
+        check_traces(buf_view(&table), buf_view(&cases));
     }
     struct vram_mem mem = vram_mem_malloc();
     vram *v = vram_new(&mem);

@@ -15,32 +15,43 @@ make -s -k -j"${JOBS:-2}" BUILD="$hostile" MODE=check NVCC= all
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# same NAME BUILD-WORDS...: compares the site of the release build with that of the hostile one, which uses 1, 2 and 5
-# workers and takes the documents in another order each time.
+# same NAME PROGRAM:JOBS... -- BUILD-WORDS...: compares the site of the release build with those of PROGRAM ("hostile" or "release")
+# with so many workers, which take the documents in another order each time.
 same() {
-    name=$1
+    name=$1 others=''
     shift
-    "$BUILD/vramdoc" build -q "$@" -o "$work/release" --cache "$work/cache" --fresh >"$work/log" 2>&1 || true
-    for jobs in 1 2 5; do
-        rm -rf "$work/hostile"
-        if ! "$hostile/vramdoc" build -q "$@" -o "$work/hostile" --cache "$work/cache" --fresh --shuffle -j $jobs >"$work/log" 2>&1; then
-            echo "not ok $name -j $jobs: the hostile build fails"
+    while [ "$1" != -- ]; do others="$others $1"; shift; done
+    shift
+    "$BUILD/vramdoc" build -q "$@" -o "$work/first" --cache "$work/cache" --fresh >"$work/log" 2>&1 || true
+    for other in $others; do
+        jobs=${other#*:} other=${other%:*} folder=$BUILD rc=0
+        if [ "$other" = hostile ]; then folder=$hostile; fi
+        rm -rf "$work/$other"
+        "$folder/vramdoc" build -q "$@" -o "$work/$other" --cache "$work/cache" --fresh --shuffle -j "$jobs" >"$work/log" 2>&1 || rc=$?
+        if [ $rc -ne 0 ]; then
+            echo "not ok $name -j $jobs: the $other build fails"
             head -n 30 "$work/log" | sed 's/^/    /'
             differ=$((differ + 1))
-        elif ! diff -r "$work/release" "$work/hostile" >"$work/log"; then
-            echo "not ok $name -j $jobs: not the same bytes"
+        elif ! diff -r "$work/first" "$work/$other" >"$work/log"; then
+            echo "not ok $name -j $jobs: not the same bytes in the $other build"
             head -n 20 "$work/log" | sed 's/^/    /'
             differ=$((differ + 1))
         else
-            echo "ok $name -j $jobs: the same bytes"
+            echo "ok $name -j $jobs: the same bytes in the $other build"
             alike=$((alike + 1))
         fi
     done
-    rm -rf "$work/release" "$work/hostile"
+    rm -rf "$work/first" "$work/release"
 }
 
-same site -c content/site.yaml -s content
+# A hostile build of the site takes four times a release build's processor time: workers and order are those of both. It is also the
+# site of the tests below (own_site.sh).
+same site release:1 hostile:2 release:5 -- --strict -c content/site.yaml -s content
+mkdir "$work/own"
+mv "$work/hostile" "$work/own/site" && echo 0 >"$work/own/exit"
 make -s BUILD="$BUILD" "$BUILD/tests/bench/corpus"
 "$BUILD/tests/bench/corpus" 12 40 500 "$work/corpus"
-same corpus -c "$work/corpus/site.yaml" -s "$work/corpus/content"
+same corpus hostile:1 hostile:2 hostile:5 -- -c "$work/corpus/site.yaml" -s "$work/corpus/content"
+rm -rf "$work/hostile"
+export OWN_SITE="$work/own"
 BUILD=$hostile MODE=check PASSED=$alike FAILED=$differ sh tests/run.sh "$@"

@@ -30,10 +30,10 @@ check() {
     fi
 }
 cd "$ROOT"
-"$BUILD/vramdoc" build -q -c content/site.yaml -s content -o "$work/site" >/dev/null 2>&1
+own=$(sh tests/own_site.sh "$work")
 "$BUILD/vramdoc" build -q -c content/site.yaml -s content -o "$work/hosted" --base-url https://example.org/vram >/dev/null 2>&1
 "$BUILD/vramdoc" build -q -c tests/browser/fixture/site.yaml -s tests/browser/fixture/content -o "$work/fixture" >/dev/null 2>&1
-check 'the site' "$work/site"
+check 'the site' "$own"
 check 'the site at an address' "$work/hosted"
 check 'the fixture' "$work/fixture"
 # A fault is found, or what is above says nothing.

@@ -24,14 +24,14 @@ for tag in de es fr hi; do count 10 "content$tab$tag$tab"; done
 for tag in zh-Hans ja ar; do count 10 "[^$tab]*$tab$tag$tab"; done
 if twice=$(cut -f1-3 "$queries" | sort | uniq -d) && [ -n "$twice" ]; then bad "twice: $twice"; else good 'no query is there twice'; fi
 
-"$BUILD/vramdoc" build -q -c content/site.yaml -s content -o "$work/site" >"$work/log" 2>&1 || { bad 'the site does not build'; head -n 5 "$work/log"; }
+own=$(sh "$ROOT/tests/own_site.sh" "$work" 2>"$work/log") || { bad 'the site does not build'; head -n 5 "$work/log"; }
 missing=0
 while IFS=$tab read -r site language query wanted difficulty; do
     [ "$site" = content ] || continue
     if [ -z "$query" ] || [ -z "$difficulty" ]; then bad "a row without a query or its difficulty: $wanted"; fi
     for section in $wanted; do
-        page=$work/site/$language/${section%%#*}.html id=${section#*#}
-        [ -f "$page" ] || page=$work/site/$language/${section%%#*}/index.html
+        page=$own/$language/${section%%#*}.html id=${section#*#}
+        [ -f "$page" ] || page=$own/$language/${section%%#*}/index.html
         case $section in *'#'*) ;; *) id=main ;; esac
         if ! grep -q "id=\"$id\"" "$page" 2>/dev/null; then missing=1; bad "$language \"$query\" wants $section, which is not there"; fi
     done

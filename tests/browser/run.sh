@@ -20,10 +20,11 @@ if ! cmp -s tests/browser/package-lock.json "$modules/package-lock.json"; then
     fi
 fi
 [ "${1:-}" != modules ] || exit 0
-"$BUILD/vramdoc" build -c content/site.yaml -s content -o "$modules/site" >"$modules/build.log" 2>&1 ||
+export BUILD
+site=$(sh tests/own_site.sh "$modules" 2>"$modules/build.log") ||
     { echo "not ok browser: the site cannot be built"; grep -A 2 'error:' "$modules/build.log"; exit 1; }
 "$BUILD/vramdoc" build -c tests/browser/fixture/site.yaml -s tests/browser/fixture/content -o "$modules/fixture" >"$modules/build.log" 2>&1 ||
     { echo "not ok browser: the fixture cannot be built"; grep -A 2 'error:' "$modules/build.log"; exit 1; }
 BROWSER_MODULES=$modules CHROMIUM=$(command -v "${CHROMIUM:-chromium}") PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1
 export BROWSER_MODULES CHROMIUM PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD
-exec node tests/browser/main.mjs "$modules/site" "$modules/fixture"
+exec node tests/browser/main.mjs "$site" "$modules/fixture"

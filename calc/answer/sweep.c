@@ -115,11 +115,7 @@ static struct span value_at(const struct range *r, size_t index, char buf[SWEEP_
     if (!r->counted)
         return item(r->list, index);
     uint64_t n = r->first + r->step * index;
-    char *at = buf + SWEEP_TEXT;
-    do {
-        *--at = (char)('0' + n % 10);
-        n /= 10;
-    } while (n);
+    char *at = text_digits(buf + SWEEP_TEXT, n);
     return (struct span){at, (size_t)(buf + SWEEP_TEXT - at)};
 }
 

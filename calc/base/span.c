@@ -9,6 +9,12 @@ struct span span_of(const char *s)
     return (struct span){s, text_len(s)};
 }
 
+struct span span_of_number(uint64_t n, char digits[TEXT_DIGITS])
+{
+    const char *end = digits + TEXT_DIGITS, *at = text_digits(digits + TEXT_DIGITS, n);
+    return (struct span){at, (size_t)(end - at)};
+}
+
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';

@@ -6,12 +6,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "calc/base/text.h"
+
 struct span {
     const char *at;
     size_t len;
 };
 
 struct span span_of(const char *s);
+struct span span_of_number(uint64_t n, char digits[TEXT_DIGITS]);
 struct span span_trim(struct span s);
 bool span_is(struct span s, const char *word);
 bool span_same(struct span a, struct span b);

@@ -151,6 +151,14 @@ bool text_to_millionths(const char *s, size_t len, uint64_t *out, bool *overflow
     return !*overflow;
 }
 
+char *text_digits(char *end, uint64_t n)
+{
+    do
+        *--end = (char)('0' + n % 10);
+    while (n /= 10);
+    return end;
+}
+
 bool text_to_mib(const char *s, size_t len, uint64_t *out)
 {
     static const struct {

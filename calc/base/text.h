@@ -18,6 +18,11 @@ bool text_has_word(const char *words, const char *s,
 // tells).
 bool text_to_u64(const char *s, size_t len, uint64_t *out, bool *overflow);
 
+// Writes the decimal digits of n so that they end before end; where they begin. TEXT_DIGITS are
+// enough.
+enum { TEXT_DIGITS = 20 };
+char *text_digits(char *end, uint64_t n);
+
 // "12282 MiB", "12 GB" (of 2^30 bytes, as cards are sold) in MiB, up to 2^24; false if it is no
 // such size.
 bool text_to_mib(const char *s, size_t len, uint64_t *out);

@@ -270,22 +270,13 @@ static int config_bad_enum(struct message *e, struct err_pos pos, size_t field, 
                    ARGS(value, arg_text("values", list.text)));
 }
 
-static char *config_digits(char *at, uint64_t n)
-{
-    do {
-        *--at = (char)('0' + n % 10);
-        n /= 10;
-    } while (n);
-    return at;
-}
-
 const char *config_version(uint64_t n, char text[24])
 {
     char *at = text + 23;
     *at = 0;
-    at = config_digits(at, n % 1000);
+    at = text_digits(at, n % 1000);
     *--at = '.';
-    return config_digits(at, n / 1000);
+    return text_digits(at, n / 1000);
 }
 
 // SRC: pytorch c10/core/AllocatorConfig.cpp; 2.9 was the first release that looks at
@@ -308,7 +299,7 @@ static struct arg config_limit(const char *name, const struct vram_field *f, uin
     for (unsigned places = 0; places < 6; places++, n /= 10)
         digits[--at] = (char)('0' + n % 10);
     digits[--at] = '.';
-    return arg_text(name, config_digits(digits + at, n));
+    return arg_text(name, text_digits(digits + at, n));
 }
 
 static int config_bad_range(struct message *e, struct err_pos pos, size_t field, struct arg value)

@@ -343,10 +343,9 @@ static int on_model(struct parse *p, const char *map, const struct entry *e, str
 static int on_both_lengths(struct parse *p, const char *map, const struct entry *e,
                            struct delegate *as)
 {
-    char name[32], digits[24];
+    char name[32], digits[TEXT_DIGITS];
     struct span key = {map, span_find(span_of(map), " ")},
                 other = span_skip(span_of(map), key.len + 1);
-    size_t at = sizeof digits;
     uint64_t one, two;
     bool overflow;
     (void)as;
@@ -357,9 +356,7 @@ static int on_both_lengths(struct parse *p, const char *map, const struct entry 
     if (!text_to_u64(e->value.at, e->value.len, &one, &overflow) ||
         !text_to_u64(other.at, other.len, &two, &overflow) || one > UINT32_MAX || two > UINT32_MAX)
         return set(p, e, "seq_len", e->value);
-    for (one += two; one > 0; one /= 10)
-        digits[--at] = (char)('0' + one % 10);
-    return set(p, e, "seq_len", (struct span){digits + at, sizeof digits - at});
+    return set(p, e, "seq_len", span_of_number(one + two, digits));
 }
 
 // LitGPT's model_config, a model of one's own: what is not there is as litgpt/config.py has it.

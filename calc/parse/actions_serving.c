@@ -16,13 +16,12 @@ static int set(struct parse *p, const struct entry *e, const char *field, struct
 int action_tokens(struct parse *p, const char *map, const struct entry *e, struct delegate *as)
 {
     struct span digits = e->value;
-    char text[24], last = digits.at[digits.len - 1];
+    char text[TEXT_DIGITS], last = digits.at[digits.len - 1];
     uint64_t n, factor = last == 'k'   ? 1000
                          : last == 'K' ? 1024
                          : last == 'm' ? 1000000
                          : last == 'M' ? 1048576
                                        : 1;
-    size_t at = sizeof text;
     bool overflow;
     (void)as;
     if (span_is(digits, "auto") || span_is(digits, "-1"))
@@ -30,9 +29,7 @@ int action_tokens(struct parse *p, const char *map, const struct entry *e, struc
     digits.len -= factor > 1;
     if (factor == 1 || !text_to_u64(digits.at, digits.len, &n, &overflow) || n > UINT32_MAX)
         return set(p, e, map, e->value);
-    for (n *= factor; n > 0; n /= 10)
-        text[--at] = (char)('0' + n % 10);
-    return set(p, e, map, (struct span){text + at, sizeof text - at});
+    return set(p, e, map, span_of_number(n * factor, text));
 }
 
 // "Llama-3.1-8B-Instruct-Q4_K_M.gguf", "org/Llama-3.1-8B-Instruct-GGUF:Q4_K_M": the model and the

@@ -73,19 +73,15 @@ static bool take_gpus(struct vram *v, uint64_t said)
 // The trainer's value as its file would have it.
 static void write_trainers(const struct vram *v, enum agreement which, struct text_line *line)
 {
-    char digits[24];
-    size_t at = sizeof digits;
+    char digits[TEXT_DIGITS + 1];
     uint64_t n = trainers(v, which);
     *line = (struct text_line){{0}, 0};
     if (which == CLIPPING) {
         config_append_value(line, &v->config, FIELD_grad_clip);
         return;
     }
-    digits[--at] = 0;
-    do
-        digits[--at] = (char)('0' + n % 10);
-    while (n /= 10);
-    text_append(line, digits + at);
+    digits[TEXT_DIGITS] = 0;
+    text_append(line, text_digits(digits + TEXT_DIGITS, n));
 }
 
 static int differs(struct parse *p, const struct entry *e, enum agreement which)

@@ -260,11 +260,8 @@ void command_add_processes(struct command *c, const struct program *program)
                              "_dpo _reward _script _trl _llamafactory _axolotl _swift");
     uint64_t n = processes(c, program->mark, &unknown);
     size_t at = c->each.text.len ? c->each.at : c->program.at;
-    char text[24];
-    size_t len = sizeof text;
-    for (uint64_t rest = n ? n : flat; rest > 0; rest /= 10)
-        text[--len] = (char)('0' + rest % 10);
-    struct span number = {text + len, sizeof text - len};
+    char digits[TEXT_DIGITS];
+    struct span number = span_of_number(n ? n : flat, digits);
     if (flat)
         command_add(c, "", span_of("n_gpu"), number, at, at);
     else if (n || unknown)

@@ -62,13 +62,8 @@ size_t pairs_enter(struct pair_list *l, struct span key)
 
 size_t pairs_enter_item(struct pair_list *l, size_t number)
 {
-    char digits[24];
-    size_t n = sizeof digits;
-    do {
-        digits[--n] = (char)('0' + number % 10);
-        number /= 10;
-    } while (number > 0);
-    return pairs_enter(l, (struct span){digits + n, sizeof digits - n});
+    char digits[TEXT_DIGITS];
+    return pairs_enter(l, span_of_number(number, digits));
 }
 
 void pairs_leave(struct pair_list *l, size_t len)
@@ -107,11 +102,8 @@ static struct span as_count(struct pair_list *l, struct span s)
         !text_to_millionths(s.at, s.len, &millionths, &overflow) || millionths % 1000000 != 0 ||
         millionths == 0)
         return s;
-    char digits[24];
-    size_t n = sizeof digits;
-    for (uint64_t i = millionths / 1000000; i > 0; i /= 10)
-        digits[--n] = (char)('0' + i % 10);
-    return pairs_keep(l, (struct span){digits + n, sizeof digits - n});
+    char digits[TEXT_DIGITS];
+    return pairs_keep(l, span_of_number(millionths / 1000000, digits));
 }
 
 void pairs_add(struct pair_list *l, struct span value, size_t key_at, size_t value_at)

@@ -6,19 +6,9 @@
 #include "calc/base/text.h"
 #include "calc/parse/pyexpr.h"
 
-// Decimal digits of n at the end of buf; returns the first.
-static char *digits(char *end, uint64_t n)
-{
-    do {
-        *--end = (char)('0' + n % 10);
-        n /= 10;
-    } while (n > 0);
-    return end;
-}
-
 static struct span int_text(char buf[PY_NUMBER], int64_t n)
 {
-    char *at = digits(buf + PY_NUMBER, n < 0 ? (uint64_t)-n : (uint64_t)n);
+    char *at = text_digits(buf + PY_NUMBER, n < 0 ? (uint64_t)-n : (uint64_t)n);
     if (n < 0)
         *--at = '-';
     return (struct span){at, (size_t)(buf + PY_NUMBER - at)};
@@ -35,7 +25,7 @@ static struct span float_text(char buf[PY_NUMBER], double d)
     for (int i = 0; i < 6; i++, n /= 10)
         *--at = (char)('0' + n % 10);
     *--at = '.';
-    at = digits(at, n);
+    at = text_digits(at, n);
     if (d < 0)
         *--at = '-';
     return (struct span){at, (size_t)(buf + PY_NUMBER - at)};

@@ -401,13 +401,10 @@ static int read_tokenizer(struct calls *c, const char *inside)
 // What texts are cut to, as a key.
 static void add_cut(struct calls *c)
 {
-    char digits[24];
-    size_t at = sizeof digits;
+    char digits[TEXT_DIGITS];
     if (!c->cut_at)
         return;
-    for (uint64_t rest = c->cut; rest > 0; rest /= 10)
-        digits[--at] = (char)('0' + rest % 10);
-    struct span number = {digits + at, sizeof digits - at};
+    struct span number = span_of_number(c->cut, digits);
     pairs_say(c->out, span_of("tokenizer.max_length"),
               c->cut_known && c->cut ? number : span_of(PAIRS_NOT_LITERAL), place(c, c->cut_at));
 }

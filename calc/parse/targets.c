@@ -89,13 +89,9 @@ static void append_span(struct text_line *to, struct span s)
 
 static void append_number(struct text_line *to, uint64_t n)
 {
-    char digits[24];
-    size_t at = sizeof digits - 1;
-    digits[at] = 0;
-    do
-        digits[--at] = (char)('0' + n % 10);
-    while (n /= 10);
-    text_append(to, digits + at);
+    char digits[TEXT_DIGITS + 1];
+    digits[TEXT_DIGITS] = 0;
+    text_append(to, text_digits(digits + TEXT_DIGITS, n));
 }
 
 // "q+k+v" as bits.

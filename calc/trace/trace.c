@@ -3,6 +3,8 @@
 #include "calc/trace/graph.h"
 #include "calc/trace/trace.h"
 
+#include "calc/base/text.h"
+
 const char *trace_op_name(uint16_t op)
 {
     static const char *const names[] = {
@@ -64,13 +66,9 @@ static void phase_put(struct phase_text *t, const char *s)
 
 static void phase_number(struct phase_text *t, uint32_t n)
 {
-    char digits[12];
-    size_t at = sizeof digits - 1;
-    digits[at] = 0;
-    do
-        digits[--at] = (char)('0' + n % 10);
-    while (n /= 10);
-    phase_put(t, digits + at);
+    char digits[TEXT_DIGITS + 1];
+    digits[TEXT_DIGITS] = 0;
+    phase_put(t, text_digits(digits + TEXT_DIGITS, n));
 }
 
 const char *trace_phase_name(uint32_t phase, char out[TRACE_PHASE_TEXT])

@@ -4,15 +4,13 @@
 #ifndef TESTS_FUZZ_CALC_FUZZ_H
 #define TESTS_FUZZ_CALC_FUZZ_H
 
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calc/vram.h"
+#include "tests/fuzz/fuzz.h"
 #include "tests/unit/calc_answers.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { CALC_FUZZ_HEAP = 1 << 30 };  // more at once is refused, as a small device would
 

@@ -3,14 +3,11 @@
 #ifndef TESTS_FUZZ_GEN_FUZZ_H
 #define TESTS_FUZZ_GEN_FUZZ_H
 
-#include <stdint.h>
 #include <stdlib.h>
 
 #include "gen/base/arena.h"
 #include "gen/base/diag.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-int LLVMFuzzerInitialize(int *argc, char ***argv);
+#include "tests/fuzz/fuzz.h"
 
 static inline str fuzz_text(const uint8_t *data, size_t size)
 {

@@ -42,7 +42,8 @@ FUZZERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 
 # What the tools of this machine cannot make is left out, with one line each.
 NVCC := $(firstword $(shell command -v nvcc) $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc))
-WASM_LD := $(firstword $(shell command -v wasm-ld || command -v wasm-ld-14))
+# The page's modules are the same in every MODE: the release build makes them.
+WASM_LD := $(if $(filter check,$(MODE)),,$(firstword $(shell command -v wasm-ld || command -v wasm-ld-14)))
 WASM_RT := $(firstword $(wildcard $(shell clang -print-resource-dir 2>/dev/null)/lib/*/libclang_rt.builtins-wasm32.a \
 	/usr/lib/llvm-*/lib/clang/*/lib/wasi/libclang_rt.builtins-wasm32.a))
 PARTS := vramdoc vramcalc libvram.a $(if $(WASM_LD),vram.wasm vram-whole.wasm) $(if $(NVCC),vramprobe)
@@ -59,7 +60,7 @@ $(BUILD)/templates $(BUILD)/i18n: FORCE
 	@[ "$$(readlink $@)" = "$(CURDIR)/$(@F)" ] || ln -sfn "$(CURDIR)/$(@F)" $@
 
 skipped:
-	@$(if $(WASM_LD),:,echo "wasm-ld is not there: vram.wasm is skipped")
+	@$(if $(WASM_LD)$(filter check,$(MODE)),:,echo "wasm-ld is not there: vram.wasm is skipped")
 	@$(if $(NVCC),:,echo "nvcc is not there: the probe is skipped")
 
 # What an object was compiled with is in a file beside the objects, which is written when it is no longer the same: an object

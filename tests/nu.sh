@@ -17,11 +17,13 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/vramdoc-nu.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 status=0
 
+# Compiled quickly, with one thread for its memory: 14 s of processor time a site instead of 21.
+java='java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xss8m -jar'
 # check NAME FOLDER: every *.html below it.
 check() {
     pages=$(find "$2" -name '*.html' | wc -l)
-    java -jar "$jar" --format gnu --stdout --skip-non-html "$2" 2>"$work/err" | grep -vE 'Content Security Policy|This document appears to be written in' >"$work/log" || true
-    if [ "$pages" -gt 1 ] && [ ! -s "$work/log" ] && ! grep -q Exception "$work/err"; then echo "ok nu: $1, $pages pages"
+    $java "$jar" --format gnu --stdout --skip-non-html "$2" 2>"$work/err" | grep -vE 'Content Security Policy|This document appears to be written in' >"$work/log" || true
+    if [ "$pages" -gt 1 ] && [ ! -s "$work/log" ] && ! grep -qE "Exception|Error" "$work/err"; then echo "ok nu: $1, $pages pages"
     else
         status=1
         echo "not ok nu: $1, $pages pages"
@@ -38,6 +40,6 @@ check 'the site at an address' "$work/hosted"
 check 'the fixture' "$work/fixture"
 # A fault is found, or what is above says nothing.
 printf '<!doctype html><html lang="en"><title>x</title><p><div id="a"></div><div id="a"></div>' >"$work/bad.html"
-if java -jar "$jar" --format gnu --stdout "$work/bad.html" 2>/dev/null | grep -q 'error'; then echo 'ok nu: a fault is found'
+if $java "$jar" --format gnu --stdout "$work/bad.html" 2>/dev/null | grep -q 'error'; then echo 'ok nu: a fault is found'
 else status=1; echo 'not ok nu: a fault is not found'; fi
 exit $status

@@ -171,7 +171,7 @@ export async function axe(page, colours = false) {
   const violations = await page.evaluate(async (colours) => {
     const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
     const runOnly = colours ? { type: "rule", values: ["color-contrast", "link-in-text-block"] } : { type: "tag", values: tags };
-    const result = await window.axe.run(document, { runOnly });
+    const result = await window.axe.run(document, { runOnly, resultTypes: ["violations"] });
     return result.violations.map((v) => `${v.id}: ${v.help}\n  ` + v.nodes.slice(0, 3).map((n) => `${n.target} ${n.html.slice(0, 160)} ${n.failureSummary.split("\n").slice(1, 2)}`).join("\n  "));
   }, colours);
   that(violations.length === 0, violations.join("\n"));

@@ -240,6 +240,14 @@ static void conclude_cache(struct parse *p)
     c->use_cache = 0;
 }
 
+// ms-swift hands the model the positions whose logits the loss needs, which is its default.
+static void conclude_kept_logits(struct parse *p)
+{
+    if (p->v->facts.kept == SAID_YES)
+        message_list_add(&p->v->notes, MESSAGE_takes_less, NO_FIELD,
+                         ARGS(arg_text("key", "use_logits_to_keep"), arg_text("value", "true")));
+}
+
 // TRL's own loss; where it is not modelled, Liger's is nearest.
 static void conclude_loss(struct parse *p)
 {
@@ -347,6 +355,7 @@ int conclude(struct parse *p)
     conclude_unsloth(p);
     conclude_cache(p);
     conclude_loss(p);
+    conclude_kept_logits(p);
     conclude_masks(p);
     conclude_router_loss(p);
     conclude_pairs(p);

@@ -261,6 +261,7 @@ done
 
 if [ -n "$beside" ]; then
     wait "$beside" || true
+    grep '^# ' "$work/beside/log" | sed 's/^/    /' || true   # where its time went
     count_lines browser "$(cat "$work/beside/rc")" "$work/beside/log" "$(cat "$work/beside/took")"
 fi
 

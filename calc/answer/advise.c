@@ -214,7 +214,7 @@ int vram_advise(vram *v, const struct vram_advice **out)
         return handle_no_memory(v);
     int rc = make(v, a->advice);
     if (rc == VRAM_OK)
-        answers_note(a, VRAM_ANSWER_ADVICE, v, &a->advice->out);
+        rc = answers_note(a, VRAM_ANSWER_ADVICE, v, &a->advice->out);
     *out = &a->advice->out;
     return rc;
 }

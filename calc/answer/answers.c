@@ -40,17 +40,22 @@ struct answers *answers_of(struct vram *v)
 }
 
 #ifndef VRAM_SMALL
-void answers_notes(struct answers *a, uint32_t answer, const struct vram *v)
+int answers_notes(struct answers *a, uint32_t answer, struct vram *v,
+                  const struct vram_message **notes, size_t *count)
 {
     struct message_list *l = &a->notes[answer];
     message_list_free(l);
-    for (size_t i = 0; v->has_result && i < v->result.note_count; i++)
-        message_list_copy(l, &v->result.notes[i]);
-    if (v->has_result)
-        return;
-    for (size_t i = 0; i < v->notes.count; i++)
-        message_list_copy(l, &v->notes.at[i]);
-    remarks_add(l, v);
+    if (v->has_result) {
+        for (size_t i = 0; i < v->result.note_count; i++)
+            message_list_copy(l, &v->result.notes[i]);
+    } else {
+        for (size_t i = 0; i < v->notes.count; i++)
+            message_list_copy(l, &v->notes.at[i]);
+        remarks_add(l, v);
+    }
+    *notes = l->at;
+    *count = l->count;
+    return l->failed ? handle_no_memory(v) : VRAM_OK;
 }
 #endif
 

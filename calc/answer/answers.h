@@ -39,14 +39,15 @@ struct answers {
 struct answers *answers_of(struct vram *v);
 
 // What an answer says beside its figures: the notes of the configuration as it is, those of its run
-// too where there was one. The small module's answers have none.
+// too where there was one. Returns VRAM_OK or no memory (recorded). The small module's answers have
+// none.
 #ifdef VRAM_SMALL
-#define answers_note(a, answer, v, out) ((void)0)
+#define answers_note(a, answer, v, out) VRAM_OK
 #else
 #define answers_note(a, answer, v, out) \
-    (answers_notes(a, answer, v), (out)->notes = (a)->notes[answer].at, \
-     (out)->note_count = (a)->notes[answer].count)
-void answers_notes(struct answers *a, uint32_t answer, const struct vram *v);
+    answers_notes(a, answer, v, &(out)->notes, &(out)->note_count)
+int answers_notes(struct answers *a, uint32_t answer, struct vram *v,
+                  const struct vram_message **notes, size_t *count);
 #endif
 
 // What there is of them; NULL if there is nothing.

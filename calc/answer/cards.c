@@ -165,8 +165,8 @@ int vram_cards(vram *v, const struct vram_cards **out)
     if (rc != VRAM_OK)
         return handle_no_memory(v);
     fill(a, &s, &v->config);
-    answers_note(a, VRAM_ANSWER_CARDS, v, &a->cards);
-    a->has_cards = true;
+    rc = answers_note(a, VRAM_ANSWER_CARDS, v, &a->cards);
+    a->has_cards = rc == VRAM_OK;
     *out = &a->cards;
-    return VRAM_OK;
+    return rc;
 }

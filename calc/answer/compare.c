@@ -134,8 +134,8 @@ int vram_compare(vram *v, const struct vram_comparison **out)
         a->formulas[i] = formula_of(&RULES[i], &s, v->result.peak_live.bytes);
     a->comparison =
         (struct vram_comparison){v->result.peak_live.bytes, a->formulas, COMPARE_FORMULAS, NULL, 0};
-    answers_note(a, VRAM_ANSWER_COMPARISON, v, &a->comparison);
-    a->has_comparison = true;
+    rc = answers_note(a, VRAM_ANSWER_COMPARISON, v, &a->comparison);
+    a->has_comparison = rc == VRAM_OK;
     *out = &a->comparison;
-    return VRAM_OK;
+    return rc;
 }

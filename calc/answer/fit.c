@@ -17,10 +17,10 @@ int vram_fit(vram *v, const struct vram_fit **out)
     const struct vram_result *r = &v->result;
     a->fit = (struct vram_fit){r->verdict,  r->alloc_retries, r->needed, r->gpu_bytes,
                                r->gpu_name, r->capacity,      NULL,      0};
-    answers_note(a, VRAM_ANSWER_FIT, v, &a->fit);
-    a->has_fit = true;
+    rc = answers_note(a, VRAM_ANSWER_FIT, v, &a->fit);
+    a->has_fit = rc == VRAM_OK;
     *out = &a->fit;
-    return VRAM_OK;
+    return rc;
 }
 
 int vram_max_batch(vram *v, const struct vram_max_batch **out)
@@ -54,8 +54,8 @@ int vram_max_batch(vram *v, const struct vram_max_batch **out)
                     ARGS(arg_text("gpu", m->gpu_name)));
         m->refusal = &a->refusal.out;
     }
-    answers_note(a, VRAM_ANSWER_MAX_BATCH, v, m);
-    a->has_max_batch = true;
+    rc = answers_note(a, VRAM_ANSWER_MAX_BATCH, v, m);
+    a->has_max_batch = rc == VRAM_OK;
     *out = m;
-    return VRAM_OK;
+    return rc;
 }

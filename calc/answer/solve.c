@@ -322,8 +322,8 @@ int vram_solve(vram *v, const char *field, const struct vram_solution **out)
     if (rc != VRAM_OK)
         return rc;
     fill(a, v, row, &found);
-    answers_note(a, VRAM_ANSWER_SOLUTION, v, &a->solution);
-    a->has_solution = true;
+    rc = answers_note(a, VRAM_ANSWER_SOLUTION, v, &a->solution);
+    a->has_solution = rc == VRAM_OK;
     *out = &a->solution;
-    return VRAM_OK;
+    return rc;
 }

@@ -201,6 +201,8 @@ int vram_write_sweep(vram *v, const char *ranges, enum vram_format format)
         json_end(&r.j);
     }
     put_notes(r.w, "", r.notes.at, r.notes.count);
+    if (rc == VRAM_OK && r.notes.failed)
+        rc = handle_no_memory(v);
     message_list_free(&r.notes);
     int end = write_end(v);
     return rc == VRAM_OK ? end : rc;

@@ -140,6 +140,22 @@ static inline uint64_t config_loss_chunks(const struct vram_config *c)
 #endif
 }
 
+// Every block runs again but for attention, if that.
+static inline bool checkpointing_is_of_all(const struct vram_config *c)
+{
+#ifndef VRAM_SMALL
+    if (c->checkpointing == CHECKPOINTING_ATTENTION)
+        return true;
+#endif
+    return c->checkpointing == CHECKPOINTING_BLOCK;
+}
+
+// A policy chooses what is kept.
+static inline bool checkpointing_chooses(const struct vram_config *c)
+{
+    return c->checkpointing >= CHECKPOINTING_SELECTIVE;
+}
+
 // A loss that is compiled where the model may not be.
 static inline bool config_compiles_loss(const struct vram_config *c)
 {

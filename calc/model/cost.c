@@ -34,8 +34,12 @@ void cost_of(struct cost *out, const struct model *m)
     out->block_forward = tokens * out->micro_steps * (2 * blocks + 2 * layers * width * seq);
     out->head_forward = tokens * out->micro_steps * 2 * head;
     out->flops = 3 * (out->block_forward + out->head_forward);
-    if (c->checkpointing == CHECKPOINTING_BLOCK)
+    if (checkpointing_is_of_all(c))
         out->flops += out->block_forward;
+#ifndef VRAM_SMALL
+    if (c->checkpointing == CHECKPOINTING_ATTENTION)
+        out->flops -= tokens * out->micro_steps * 2 * layers * width * seq;
+#endif
     if (c->checkpointing == CHECKPOINTING_EVERY)
         out->flops += out->block_forward / (double)c->checkpoint_every;
     if (c->checkpointing == CHECKPOINTING_SELECTIVE)

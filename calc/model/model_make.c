@@ -112,7 +112,7 @@ static const struct trait_row {
 #define FRAMEWORKS_ACCUMULATING (FRAMEWORKS(LITGPT) | FRAMEWORKS(TRANSFORMERS))
 #define FRAMEWORKS_RESHARDING \
     (FRAMEWORKS(TRANSFORMERS) | FRAMEWORKS(TORCHTUNE) | FRAMEWORKS(TORCHTITAN))
-#define FRAMEWORKS_WRAPPING (FRAMEWORKS(LITGPT) | FRAMEWORKS(TORCHTUNE) | FRAMEWORKS(TORCHTITAN))
+#define FRAMEWORKS_OTHER_FORM (FRAMEWORKS_RESHARDING | FRAMEWORKS(LITGPT))
 #define FRAMEWORKS_SYNCING (FRAMEWORKS(TORCHTUNE) | FRAMEWORKS(TRANSFORMERS))
 #define TRAIT(id, framework, torch_from, torch_before, transformers_from, transformers_before) \
     [TRAIT_##id] = {FRAMEWORKS_##framework, \
@@ -135,9 +135,8 @@ static bool model_between(uint64_t version, const uint16_t range[2])
 
 bool config_has_trait(const struct vram_config *c, enum model_trait trait)
 {
-    const struct trait_row *t = &trait_rows[trait];
-    uint64_t said = config_own_version(c);
-    uint64_t own = said && said < MODEL_NEWEST ? said : MODEL_NEWEST;
+    const struct trait_row *t = trait_rows + trait;
+    uint64_t said = config_own_version(c), own = said && said < MODEL_NEWEST ? said : MODEL_NEWEST;
     return c->mode != MODE_REFERENCE && t->frameworks >> framework_id(c) & 1 &&
            model_between(own, t->own) && model_between(c->torch, t->torch) &&
            model_between(c->transformers, t->transformers);
@@ -145,7 +144,6 @@ bool config_has_trait(const struct vram_config *c, enum model_trait trait)
 
 static void model_find_traits(struct model *m)
 {
-    m->traits = (struct model_traits){0};
     for (unsigned i = 0; i < TRAIT_COUNT; i++)
         if (config_has_trait(&m->c, i))
             m->traits.words[i / 64] |= UINT64_C(1) << i % 64;
@@ -205,8 +203,8 @@ bool model_fuses_adapters(const struct vram_config *c)
     bool weights = c->quantization == QUANTIZATION_NONE || quantization_is_4bit(c->quantization);
     bool alone = c->parallel < PARALLEL_ZERO3 && c->tensor_parallel == 1 &&
                  c->pipeline_parallel == 1 && !c->compile;
-    bool kept = c->checkpointing != CHECKPOINTING_SELECTIVE &&
-                (c->offload_activations != OFFLOAD_SAVED || c->checkpointing);
+    bool kept =
+        !checkpointing_chooses(c) && (c->offload_activations != OFFLOAD_SAVED || c->checkpointing);
     return MODEL_IS_WHOLE && c->lora_rank && c->adapter == ADAPTER_LORA && c->task == TASK_TRAIN &&
            weights && alone && kept && c->kernels != KERNELS_FOAK &&
            precision_of(c)->frozen == DT_LOW && framework_goes(c, BY_TRANSFORMERS) &&
@@ -358,8 +356,10 @@ static int model_check_compile(const struct vram_config *c, struct message *e)
              !(MODEL_IS_WHOLE && whole && !parts && c->cross_entropy == CROSS_ENTROPY_TILED),
          MESSAGE_compile_loss,
          {"compile", "cross_entropy"}},
-        {c->checkpointing == CHECKPOINTING_SELECTIVE &&
-             (compiled || (c->n_expert && !framework_goes(c, BY_PERMUTED_EXPERTS))),
+        {checkpointing_chooses(c) &&
+             (compiled || (c->checkpointing > CHECKPOINTING_SELECTIVE
+                               ? c->context_parallel > 1
+                               : c->n_expert && !framework_goes(c, BY_PERMUTED_EXPERTS))),
          MESSAGE_selective_here,
          {"checkpointing"}},
 #ifndef VRAM_SMALL  // it has no room for it, and says one setting after the other

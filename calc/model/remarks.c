@@ -83,6 +83,20 @@ static void remark_idle_gpus(struct message_list *notes, const struct vram_confi
                           arg_text("own", vram_field_at(FIELD_parallel)->values[own->sharding])));
 }
 
+#ifndef VRAM_SMALL
+// A version that came out after this one of the program.
+static void remark_newer(struct message_list *notes, const struct vram_config *c, size_t field)
+{
+    const struct vram_field *f = vram_field_at(field);
+    char have[24], newest[24];
+    if (config_get(c, field) > f->initial)
+        message_list_add(notes, MESSAGE_newer_version, ABOUT(f->key),
+                         ARGS(arg_text("field", f->key),
+                              arg_text("value", config_version(config_get(c, field), have)),
+                              arg_text("newest", config_version(f->initial, newest))));
+}
+#endif
+
 // Settings that do nothing as they are.
 static void remark_idle(struct message_list *notes, const struct vram *v)
 {
@@ -93,6 +107,13 @@ static void remark_idle(struct message_list *notes, const struct vram *v)
         message_list_add(notes, MESSAGE_nothing_set, NO_FIELD, NO_ARGS);
     if (c->n_gpu > 1 && !divided)
         remark_idle_gpus(notes, c);
+#ifndef VRAM_SMALL
+    bool every = c->checkpoint_every != vram_field_at(FIELD_checkpoint_every)->initial;
+    if (every && c->checkpointing != CHECKPOINTING_EVERY)
+        message_list_add(notes, MESSAGE_every_idle, ABOUT("checkpoint_every"), NO_ARGS);
+    remark_newer(notes, c, FIELD_torch);
+    remark_newer(notes, c, FIELD_transformers);
+#endif
 }
 
 // SRC: peft 0.21 utils/transformers_weight_conversion.py; trace mixtral_all, where a layer's

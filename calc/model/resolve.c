@@ -34,8 +34,7 @@ static void resolve_versions(struct vram_config *c)
 // PyTorch's own default is the form with a Function, and of pipelines it alone is modelled.
 static uint64_t resolve_reentrant(const struct vram_config *c)
 {
-    bool other =
-        config_has_trait(c, TRAIT_NO_REENTRANT) || config_has_trait(c, TRAIT_NO_REENTRANT_WRAPPED);
+    bool other = config_has_trait(c, TRAIT_NO_REENTRANT);
     return other && c->pipeline_parallel == 1 ? REENTRANT_NO : REENTRANT_YES;
 }
 
@@ -67,7 +66,7 @@ void resolve_auto(struct vram_config *c)
     resolve_versions(c);
     if (c->use_reentrant == REENTRANT_AUTO)
         c->use_reentrant = resolve_reentrant(c);
-    if (c->checkpointing == CHECKPOINTING_SELECTIVE)
+    if (checkpointing_chooses(c))
         c->use_reentrant = REENTRANT_NO;  // the other form knows no policy
 #ifndef VRAM_SMALL
     if ((family_has(c) & HAS_GLOBAL_HEADS) &&

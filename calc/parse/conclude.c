@@ -12,6 +12,7 @@
 #include "calc/model/scheme.h"
 #include "calc/model/unsloth.h"
 #include "calc/parse/actions.h"
+#include "calc/parse/conclude_checkpoints.h"
 #include "calc/parse/conclude_compile.h"
 #include "calc/parse/conclude_formats.h"
 #include "calc/parse/conclude_fsdp.h"
@@ -350,8 +351,9 @@ int conclude(struct parse *p)
     conclude_own_ways(p);
     conclude_whole(p);
     conclude_dtype(p);
+    rc = conclude_checkpoints(p);
     conclude_form(p);
-    rc = conclude_adapters(p);
+    rc = rc == VRAM_OK ? conclude_adapters(p) : rc;
     conclude_unsloth(p);
     conclude_cache(p);
     conclude_loss(p);

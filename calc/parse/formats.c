@@ -7,7 +7,10 @@
 #include "calc/model/model.h"
 #include "calc/parse/actions.h"
 #include "calc/parse/agreement.h"
+#include "calc/parse/clashes.h"
 #include "calc/parse/conclude.h"
+#include "calc/parse/maps.h"
+#include "calc/parse/own_version.h"
 #include "calc/parse/pairs.h"
 
 static const struct format {
@@ -91,52 +94,6 @@ enum format_id format_recognize(struct parse *p)
     return FORMAT_NONE;
 }
 
-// ---- values ----------------------------------------------------------------------------------
-
-static bool word_equal(struct span from, struct span value)
-{
-    if (from.len > 0 && from.at[from.len - 1] == '*')
-        return span_matches(from, value);
-    if (from.len != value.len)
-        return false;
-    for (size_t i = 0; i < from.len; i++) {
-        char a = from.at[i], b = value.at[i];
-        a = a >= 'A' && a <= 'Z' ? (char)(a | 32) : a == '-' || a == ' ' ? '_' : a;
-        b = b >= 'A' && b <= 'Z' ? (char)(b | 32) : b == '-' || b == ' ' ? '_' : b;
-        if (a != b)
-            return false;
-    }
-    return true;
-}
-
-// The word behind `value=` in a map; false where it has none.
-static bool look_up(const char *map, struct span value, struct span *to)
-{
-    for (struct span rest = span_of(map); rest.len > 0;) {
-        struct span row = {rest.at, span_find(rest, " ")};
-        size_t eq = span_find(row, "=");
-        *to = span_skip(row, eq + 1);
-        if (row.len > 0 && word_equal((struct span){row.at, eq}, value))
-            return true;
-        rest = span_skip(rest, row.len + 1);
-    }
-    return false;
-}
-
-static bool map_value(const char *map, struct span value, struct span *to)
-{
-    *to = value;
-    if (!*map)
-        return true;
-    bool found = look_up(map, value, to) ||
-                 (value_is_true(value) && look_up(map, span_of("true"), to)) ||
-                 (value_is_false(value) && look_up(map, span_of("false"), to)) ||
-                 look_up(map, span_of("*"), to);
-    if (found && span_is(*to, "$"))
-        *to = value;
-    return found;
-}
-
 // ---- one key ---------------------------------------------------------------------------------
 
 static struct args about(const struct entry *e, struct arg room[2])
@@ -174,8 +131,11 @@ static bool read_sign(struct parse *p, const struct key *k, const struct entry *
 static int bad_word(struct parse *p, const struct entry *e, const char *words)
 {
     struct arg room[3];
+    struct text_line list = {0};
     about(e, room);
-    room[2] = arg_text("values", words);
+    if (span_find(span_of(words), "=") < text_len(words))
+        map_words(&list, words);
+    room[2] = arg_text("values", list.len ? list.text : words);
     return err_set(&p->v->err, MESSAGE_bad_word, e->value_pos, NO_FIELD, (struct args){room, 3});
 }
 
@@ -477,6 +437,8 @@ int format_read(struct parse *p, enum format_id format)
 {
     struct entry e;
     int rc = handle_imply(p->v, FORMATS[format].implied);
+    if (is_trainer(format))
+        own_version(p, format, FORMATS[format].title, FORMATS[format].newest);
     if (rc == VRAM_OK && format == FORMAT_DEEPSPEED)
         rc = check_agreement(p);
     if (is_trainer(format))
@@ -495,6 +457,8 @@ int format_read(struct parse *p, enum format_id format)
                      ABOUT("family"), NO_ARGS);
     if (rc == VRAM_OK)
         rc = read_defaults(p, format);
+    for (enum format_id f = format; f != FORMAT_NONE && rc == VRAM_OK; f = FORMATS[f].parent)
+        rc = check_clashes(p, f);
     conclude_command(p, format);
     return rc == VRAM_OK ? conclude(p) : rc;
 }

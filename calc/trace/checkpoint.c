@@ -17,7 +17,7 @@
 // _CachedTorchDispatchMode.
 static struct value checkpoint_block_run(struct graph *g, struct value x, int32_t frame)
 {
-    g->choosing = g->m->c.checkpointing == CHECKPOINTING_SELECTIVE ? frame : GRAPH_NO_FRAME;
+    g->choosing = checkpointing_chooses(&g->m->c) ? frame : GRAPH_NO_FRAME;
     g->products = 0;
     struct value out = block_forward(g, x);
     g->choosing = GRAPH_NO_FRAME;
@@ -173,14 +173,13 @@ static void checkpoint_release(struct graph *g, int32_t frame)
     int32_t other =
         MODEL_IS_WHOLE && model_mask_kinds(g->m) > 1 ? (int32_t)model_layer_kinds(g->m) - 1 : 1;
     if (frame == other && !(g->m->features & (HAS_COUNTED_POSITIONS | HAS_RETURNED_SHARES)) &&
-        g->m->c.checkpointing == CHECKPOINTING_BLOCK) {  // the first layer of its kind of mask
+        checkpointing_is_of_all(&g->m->c)) {  // the first layer of its kind of mask
         uint32_t *mask = &g->masks[!model_opens_whole(g->m)];
         tape_unref(g->t, *mask);
         *mask = TAPE_NONE;
     }
 #ifndef VRAM_SMALL
-    if (frame + 1 == (int32_t)g->m->c.sliding_window_pattern &&
-        g->m->c.checkpointing == CHECKPOINTING_BLOCK)
+    if (frame + 1 == (int32_t)g->m->c.sliding_window_pattern && checkpointing_is_of_all(&g->m->c))
         layer_rope_close_global(g);  // an argument of the first layer without a window
 #endif
 #ifndef VRAM_SMALL

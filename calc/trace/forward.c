@@ -43,7 +43,7 @@ static bool forward_checkpoints(const struct graph *g)
     uint64_t first = forward_first_checkpointed(g), of = g->m->c.checkpoint_every;
     bool every = kind == CHECKPOINTING_EVERY && layer % of == first % of;
     return g->grad && !graph_is_traced(g) &&
-           (every || kind == CHECKPOINTING_BLOCK || kind == CHECKPOINTING_SELECTIVE);
+           (every || kind == CHECKPOINTING_SELECTIVE || checkpointing_is_of_all(&g->m->c));
 }
 
 static block_fn *forward_body(const struct graph *g, bool checkpoints)

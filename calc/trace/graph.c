@@ -243,13 +243,15 @@ static bool graph_is_chosen(struct graph *g, enum op op, uint8_t role, uint8_t p
 {
     if (g->choosing == GRAPH_NO_FRAME || g->t->allocations >= g->t->limit)
         return false;
+#ifndef VRAM_SMALL
+    if (g->m->c.checkpointing == CHECKPOINTING_ATTENTION && op != OP_NEW_EMPTY)
+        return false;
+#endif
     if (op == OP_MM)
         return !(MODEL_IS_WHOLE && role == ROLE_ROUTER) && g->products++ % 2 == 0;
 #ifndef VRAM_SMALL
-    if (op == OP_REDUCE_SCATTER)
-        return true;
-    if (op == OP_ALL_TO_ALL)
-        return g->m->c.family != FAMILY_QWEN3_MOE;
+    if (op == OP_REDUCE_SCATTER || op == OP_ALL_TO_ALL)
+        return op == OP_REDUCE_SCATTER || g->m->c.family != FAMILY_QWEN3_MOE;
     if (role == ROLE_ATTENTION && g->m->c.context_parallel > 1)  // of the ring as one operation
         return (op == OP_TO_COPY && part == PART_OUTPUT) || (op == OP_SUB && part == PART_LSE);
 #endif

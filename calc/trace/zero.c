@@ -107,7 +107,7 @@ static void zero_flush(struct graph *g)
 // by then, and it is left out.
 static bool zero_layers_send(const struct graph *g)
 {
-    return g->partition.spills && g->m->c.checkpointing == CHECKPOINTING_BLOCK;
+    return g->partition.spills && checkpointing_is_of_all(&g->m->c);
 }
 
 // Of a layer the largest gradient stands for the one that finds the bucket full.

@@ -97,8 +97,7 @@ def prepare(family, layers, dtype="fp32", attention="sdpa", checkpoint="", lora=
                 model, use_gradient_checkpointing=bool(checkpoint),
                 gradient_checkpointing_kwargs={"use_reentrant": checkpoint == "reentrant"})
     if checkpoint and not kbit.endswith("_prepared"):
-        words = {"use_reentrant": checkpoint == "reentrant"}
-        model.activation_checkpointing_enable(words, offload=True) if host else model.gradient_checkpointing_enable(words)
+        checkpoint_blocks(model, checkpoint, host)
     if lora:
         model = adapters(model, lora, checkpoint)
     if fused:
@@ -107,6 +106,18 @@ def prepare(family, layers, dtype="fp32", attention="sdpa", checkpoint="", lora=
         oracle.watch_modules(model)
         name_logits(model)
     return model
+
+
+def checkpoint_blocks(model, kind, host):
+    """kind: reentrant, nonreentrant; attention: TRL's selective checkpointing; every-N: transformers' every_n_layers."""
+    more = {"offload": True} if host else {}
+    if kind.startswith("every-"):
+        more["every_n_layers"] = int(kind.removeprefix("every-"))
+    if kind == "attention":
+        from trl.models import enable_selective_activation_checkpointing
+        enable_selective_activation_checkpointing(model)
+    enable = model.activation_checkpointing_enable if more else model.gradient_checkpointing_enable
+    enable({"use_reentrant": kind == "reentrant"}, **more)
 
 
 class Named(dict):

@@ -160,7 +160,8 @@ bool model_runs_unsloth(const struct vram_config *c)
            precision_of(c)->frozen == DT_LOW && c->mode != MODE_REFERENCE;
 }
 
-// Of NO_SHARD with weights on the host there is no trace; fully_shard knows no such.
+// Of NO_SHARD with weights on the host there is no trace; fully_shard knows no such, and
+// its units are modelled as layers.
 static int model_check_undivided(const struct vram_config *c, struct message *e)
 {
     bool here = c->parallel == PARALLEL_FSDP1 && !c->offload_params;
@@ -168,6 +169,9 @@ static int model_check_undivided(const struct vram_config *c, struct message *e)
         {c->reshard_after_forward == RESHARD_NO_SHARD && !here,
          MESSAGE_no_shard_here,
          {"reshard_after_forward"}},
+        {c->parallel == PARALLEL_FSDP && c->auto_wrap_policy == WRAP_NO,
+         MESSAGE_no_wrap_second,
+         {"auto_wrap_policy"}},
     };
     return model_check_limits(limits, sizeof limits / sizeof *limits, e);
 }

@@ -70,7 +70,7 @@
         const read = core.read(file.text, file.name);
         if (/^(oom|log)$/.test(read.kind)) message = file.text;
         if (read.kind === "oom") continue;
-        if (read.code !== 0) return { kind: read.kind, error: read.value.error, file: files.length > 1 ? file.name : "" };
+        if (read.code !== 0) return { kind: read.kind, error: read.value.error, file: files.length > 1 ? file.name : "", onto: over };
         const report = core.ask("report");
         if (report.code === 0) {
           notes.push.apply(notes, report.value.notes);

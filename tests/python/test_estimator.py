@@ -42,6 +42,12 @@ def test_fit_and_verdict():
     assert not vram.estimate("gpt2", batch_size=4).fits
 
 
+def test_answers_carry_notes():
+    words = {"preset": "llama-3.2-1b", "framework": "transformers", "dtype": "bfloat16_pure", "gpu": "T4"}
+    for answer in (vram.estimate, vram.fit, vram.max_batch, vram.advise, vram.cards):
+        assert "emulated" in " ".join(note.text for note in answer(**words).notes)
+
+
 def test_max_batch_fits_and_the_next_does_not():
     largest = vram.max_batch("gpt2", gpu="RTX 4070").batch_size
     assert vram.fit("gpt2", batch_size=largest, gpu="RTX 4070").verdict in ("fits", "tight")

@@ -36,10 +36,11 @@ function page(settings, files) {
     core.clear();
     core.parse('flat', flat);
     const read = reading(core, flat, [files.map(load)], settings.length > 0).value;
+    const onto = read.onto && !settings.length;
     if (read.message) return { config: null, error: 'a message' };
-    if (read.error) return { config: null, error: read.error.line ? `${read.error.line}:${read.error.col}` : read.error.id };
+    if (read.error) return { config: null, error: read.error.line ? `${read.error.line}:${read.error.col}` : read.error.id, onto };
     const report = core.ask('report').value, place = report.error && `${report.error.line}:${report.error.col}`;
-    return { config: report.config ?? null, error: place ?? '', onto: read.onto && !settings.length };
+    return { config: report.config ?? null, error: place ?? '', onto };
 }
 
 // Files that a text names and that lie near it are read by the command alone.

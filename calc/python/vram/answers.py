@@ -170,6 +170,7 @@ class Fit:
     gpu_bytes: int
     gpu_name: str | None
     capacity: Capacity
+    notes: tuple[Message, ...] = _array("note_count")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -185,6 +186,7 @@ class MaxBatch:
     gpu_name: str | None
     refusal: Message | None
     capacity: Capacity
+    notes: tuple[Message, ...] = _array("note_count")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -206,6 +208,7 @@ class Solution:
     limit: Message | None  # where it is not memory: why there is no larger value
     refusal: Message | None
     capacity: Capacity
+    notes: tuple[Message, ...] = _array("note_count")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -230,6 +233,7 @@ class Cards:
     tried: int
     note: Message | None
     refusal: Message | None
+    notes: tuple[Message, ...] = _array("note_count")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -340,6 +344,7 @@ class Advice:
     plan_cost_permille: int
     capacity: Capacity
     framework: str  # whose lines the changes have
+    notes: tuple[Message, ...] = _array("note_count")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -360,6 +365,7 @@ class Comparison:
 
     peak_live_bytes: int
     formulas: tuple[Formula, ...] = _array("formula_count")
+    notes: tuple[Message, ...] = _array("note_count")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,6 +7,7 @@
 #include "calc/parse/actions_deepspeed.h"
 #include "calc/parse/actions_formats.h"
 #include "calc/parse/actions_fsdp.h"
+#include "calc/parse/actions_liger.h"
 #include "calc/parse/actions_serving.h"
 #include "calc/parse/actions_torchtitan.h"
 #include "calc/parse/lookup.h"
@@ -480,7 +481,8 @@ int action_run(struct parse *p, const char *name, const char *map, const struct 
                    {"limit", action_limit},
                    {"deepspeed", on_deepspeed},
                    {"both_lengths", on_both_lengths},
-                   {"cut", on_cut}};
+                   {"cut", on_cut},
+                   {"liger", action_liger}};
     as->format = FORMAT_NONE;
     as->e = *e;
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)

@@ -85,7 +85,10 @@ int action_schedule(struct parse *p, const char *map, const struct entry *e, str
     if (text_equal_nocase(e->value.at, e->value.len, "1F1B") ||
         text_equal_nocase(e->value.at, e->value.len, "GPipe"))
         return set(p, e, "pipeline_schedule", e->value);
-    return not_modelled(p, e);
+    return err_set(&p->v->err, MESSAGE_not_modelled_but, e->value_pos, NO_FIELD,
+                   ARGS(arg_part("key", e->key.at, e->key.len),
+                        arg_part("value", e->value.at, e->value.len),
+                        arg_text("values", "1F1B, GPipe")));
 }
 
 // Replicas of what is divided; where nothing is, they are DDP's with buckets of its own. SRC:

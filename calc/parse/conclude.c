@@ -157,6 +157,16 @@ static void conclude_rows(struct parse *p)
         c->seq_len = packed && f->micro ? f->length * f->micro : f->length;
 }
 
+// A collator pads rows up to a multiple, past the length that texts are cut to; rows that are one
+// end up as that one does. SRC: transformers tokenization_utils_base.py, pad; trl trainer/utils.py.
+static void conclude_padding(struct parse *p)
+{
+    struct vram_config *c = &p->v->config;
+    uint64_t by = p->v->facts.multiple;
+    if (by && p->v->facts.flat != SAID_YES)
+        c->seq_len = (c->seq_len + by - 1) / by * by;
+}
+
 // Texts that must not see each other in a row that is one for the kernel; Unsloth's attention has
 // their ends, as a mask of blocks. SRC: unsloth utils/packing.py, utils/attention_dispatch.py.
 static void conclude_masks(struct parse *p)
@@ -343,6 +353,7 @@ static void conclude_form(struct parse *p)
 int conclude(struct parse *p)
 {
     conclude_rows(p);
+    conclude_padding(p);
     conclude_ways(p);
     conclude_micro(p);
     int rc = conclude_parallel(p);

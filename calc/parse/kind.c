@@ -189,7 +189,8 @@ static enum vram_kind kind_of_pairs(struct parse *p)
     bool model = false;
     for (size_t i = 0; i < p->pair_count; i++) {
         struct span key = span_of(p->pairs[i].key);
-        model = model || span_is(key, "model_type") || span_is(key, "text_config.model_type");
+        model = model || span_is(key, "model_type") || span_is(key, "text_config.model_type") ||
+                span_is(key, "architectures");
         ours += is_ours(key);
     }
     if (model && (format == FORMAT_NONE || format == FORMAT_GENERATION))

@@ -109,19 +109,67 @@ static int apply_family(struct parse *p, const struct entry *type)
     return unknown_type(p, type);
 }
 
+static int no_type(struct parse *p)
+{
+    return err_set(&p->v->err, MESSAGE_no_model_type, (struct err_pos){p->file, 1, 1}, NO_FIELD,
+                   NO_ARGS);
+}
+
+#ifndef VRAM_SMALL
+
+// Is this class named after the model_type: GPTBigCodeForCausalLM, of gpt_bigcode?
+static bool is_class_of(struct span class, const char *type)
+{
+    size_t at = 0;
+    for (; *type; type++) {
+        if (*type == '_' || *type == '-')
+            continue;
+        if (at == class.len || !text_equal_nocase(class.at + at, 1, (char[]){*type, 0}))
+            return false;
+        at++;
+    }
+    struct span rest = span_skip(class, at);
+    return span_starts(rest, "For") || span_is(rest, "LMHeadModel") || span_is(rest, "Model");
+}
+
+// A file without a model_type, of a class whose name has it, or has it but for "_text".
+static int by_class(struct parse *p, const struct entry *class)
+{
+    for (size_t i = 0; i < FAMILY_ROWS; i++) {
+        char type[40];
+        size_t n = text_len(FAMILIES[i].type);
+        bool inner = n > 5 && text_equal(FAMILIES[i].type + n - 5, 5, "_text");
+        n -= inner ? 5 : 0;
+        mem_copy(type, FAMILIES[i].type, n);
+        type[n] = 0;
+        bool causal = span_find(class->value, "ForCausalLM") < class->value.len;
+        if (is_class_of(class->value, type) && (!inner || causal))
+            return parse_model_fields(p, FAMILIES[i].defaults);
+    }
+    return no_type(p);
+}
+
+#endif
+
 // The deepest model_type that is ours: text_config.model_type wins over the outer one.
 static int find_family(struct parse *p)
 {
-    struct entry e, type = {{NULL, 0}, {NULL, 0}, NO_POS, NO_POS};
-    while (parse_entry(p, &e))
+    struct entry e, type = {{NULL, 0}, {NULL, 0}, NO_POS, NO_POS}, class = type;
+    while (parse_entry(p, &e)) {
         if (span_is(hf_inner(e.key), "model_type") &&
             (type.value.len == 0 || e.key.len != hf_inner(e.key).len))
             type = e;
+        if (span_is(e.key, "architectures"))
+            class = e;
+    }
     parse_rewind(p);
-    if (type.value.len == 0)
-        return err_set(&p->v->err, MESSAGE_no_model_type, (struct err_pos){p->file, 1, 1}, NO_FIELD,
-                       NO_ARGS);
-    return apply_family(p, &type);
+    if (type.value.len)
+        return apply_family(p, &type);
+#ifndef VRAM_SMALL
+    if (class.value.len)
+        return by_class(p, &class);
+#endif
+    return no_type(p);
 }
 
 // Formats in which the weights are stored; float16 takes the bytes of bfloat16.

@@ -5,9 +5,11 @@
 #include "calc/base/text.h"
 #include "calc/parse/lookup.h"
 
+// In its own file, or within a trainer's.
 static bool third_stage(const struct parse *p)
 {
-    const struct vram_pair *stage = pair_find(p, "zero_optimization.stage");
+    const struct vram_pair *own = pair_find(p, "zero_optimization.stage"),
+                           *stage = own ? own : pair_find(p, "deepspeed.zero_optimization.stage");
     return stage && span_is(span_of(stage->value), "3");
 }
 

@@ -5,6 +5,7 @@
 
 #include "calc/model/scheme.h"
 #include "calc/parse/conclude_compile.h"
+#include "calc/parse/lookup.h"
 
 // The words of facts.def, by number.
 enum { FORM_TRL = 1, FORM_SWIFT, FORM_AXOLOTL, FORM_LLAMAFACTORY };
@@ -41,6 +42,12 @@ static uint64_t form_of(const struct parse *p)
     }
 }
 
+static struct err_pos place_of(const struct parse *p, const char *keys)
+{
+    const struct vram_pair *pair = pair_among(p, span_of(keys));
+    return pair ? (struct err_pos){p->file, pair->value_line, pair->value_col} : NO_POS;
+}
+
 // SRC: transformers trainer.py, create_accelerator_and_postprocess; trl 1.16 trainer/sft_trainer.py
 // (PEFT + DeepSpeed ZeRO-3).
 static int checkpoints_clash(struct parse *p)
@@ -48,10 +55,14 @@ static int checkpoints_clash(struct parse *p)
     const struct facts *f = &p->v->facts;
     if (f->fsdp_checkpoints == SAID_YES && f->trainer_checkpoints == SAID_YES &&
         f->engine == ENGINE_FSDP)
-        return err_set(&p->v->err, MESSAGE_checkpoints_twice, NO_POS, ABOUT("checkpointing"),
-                       NO_ARGS);
+        return err_set(&p->v->err, MESSAGE_checkpoints_twice,
+                       place_of(p, "fsdp_config.activation_checkpointing "
+                                   "fsdp_config.fsdp_activation_checkpointing"),
+                       ABOUT("checkpointing"), NO_ARGS);
     if (f->kept_again && f->form == FORM_TRL && adapters_in_parts(&p->v->config))
-        return err_set(&p->v->err, MESSAGE_kept_in_parts, NO_POS, ABOUT("checkpointing"), NO_ARGS);
+        return err_set(&p->v->err, MESSAGE_kept_in_parts,
+                       place_of(p, "gradient_checkpointing_kwargs.selective"),
+                       ABOUT("checkpointing"), NO_ARGS);
     return VRAM_OK;
 }
 

@@ -15,6 +15,12 @@ uint8_t cache_dtype(const struct graph *g, uint8_t dtype)
     return g->m->c.kv_dtype == KV_DTYPE_INT8 ? DT_BYTE : dtype;
 }
 
+// What the prompt leaves behind is freed by the name of what takes its place.
+static uint16_t cache_name(uint8_t part)
+{
+    return name_of(part == PART_VALUES ? ROLE_V : ROLE_K, part);
+}
+
 // One of the two after the prompt: the tensor itself, or a copy of one byte a number.
 static void cache_fill(struct graph *g, struct value x, uint16_t number, uint8_t part)
 {
@@ -28,7 +34,9 @@ static void cache_fill(struct graph *g, struct value x, uint16_t number, uint8_t
         tape_ref(g->t, kept);
     if (!graph_ok(g))
         return;
-    g->t->storages[kept].category = VRAM_CAT_CACHE;
+    struct storage *s = &g->t->storages[kept];
+    s->category = VRAM_CAT_CACHE;
+    s->name = cache_name(part);
     tape_keep(g->t, kept, g->t->unit, cache_slot(g, number, 0));
 }
 
@@ -132,8 +140,7 @@ static struct cache_old cache_first(const struct graph *g, bool values)
 static uint32_t cache_existing(struct graph *g, const struct cache_old *old, shape_id shape,
                                unsigned turn)
 {
-    uint8_t role = old->part == PART_VALUES ? ROLE_V : ROLE_K;
-    return tape_existing(g->t, name_of(role, old->part), VRAM_CAT_CACHE, old->dtype, shape,
+    return tape_existing(g->t, cache_name(old->part), VRAM_CAT_CACHE, old->dtype, shape,
                          HOME_PERSIST, cache_slot(g, old->number, turn));
 }
 

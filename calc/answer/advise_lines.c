@@ -36,8 +36,8 @@ static bool is_word(char c)
     return (c >= 'a' && c <= 'z') || c == '_' || is_digit(c);
 }
 
-// The value of {name}, for config_write; `length` is what a sequence has, `alloc_conf` no field.
-// false: it is neither.
+// The value of {name}, for config_write; `length` is what a sequence has, `alloc_conf` and
+// `target_modules` are no fields. false: it is neither.
 static bool value_of(const char *name, size_t len, const struct vram_config *c,
                      struct text_line *line)
 {
@@ -46,6 +46,14 @@ static bool value_of(const char *name, size_t len, const struct vram_config *c,
         text_append(line, config_alloc_conf(c));
         return true;
     }
+#ifndef VRAM_SMALL
+    if (text_equal(name, len, "target_modules")) {
+        bool all = c->lora_targets == CONFIG_SET_ALL_LINEAR;
+        text_append(line,
+                    all ? "\"all-linear\"" : "[\"q_proj\", \"k_proj\", \"v_proj\", \"o_proj\"]");
+        return true;
+    }
+#endif
     int field = text_equal(name, len, "length") ? FIELD_seq_len : config_field(name, len);
     if (field < 0)
         return false;

@@ -2,6 +2,7 @@
 // configuration.
 
 #include "calc/answer/advise_edit.h"
+#include "calc/model/family.h"
 #include "calc/model/precision.h"
 #include "calc/model/resolve.h"
 
@@ -191,12 +192,28 @@ enum advice_applied change_query_value(struct change *k)
     return ADVICE_APPLIED;
 }
 
+// Adapters on experts are not modelled: attention alone gets some there. DeepSeek's has names of
+// its own.
+static enum advice_applied advise_adapters(struct change *k)
+{
+    advise_say(k, FIELD_lora_rank, 16);
+#ifndef VRAM_SMALL
+    uint64_t attention =
+        CONFIG_BIT(TARGET_Q) | CONFIG_BIT(TARGET_K) | CONFIG_BIT(TARGET_V) | CONFIG_BIT(TARGET_O);
+    if (!family_adapts_experts(k->c))
+        return ADVICE_APPLIED;
+    if (family_has(k->c) & HAS_LATENT)
+        return ADVICE_NOT_HERE;
+    advise_say(k, FIELD_lora_targets, attention);
+#endif
+    return ADVICE_APPLIED;
+}
+
 enum advice_applied change_lora(struct change *k)
 {
     if (k->c->lora_rank || k->c->compile != COMPILE_NONE || k->c->family == FAMILY_GPT2)
         return ADVICE_NOT_HERE;
-    advise_say(k, FIELD_lora_rank, 16);
-    return ADVICE_APPLIED;
+    return advise_adapters(k);
 }
 
 enum advice_applied change_qlora(struct change *k)
@@ -204,8 +221,7 @@ enum advice_applied change_qlora(struct change *k)
     if (k->c->quantization != QUANTIZATION_NONE || k->c->compile != COMPILE_NONE ||
         k->c->family == FAMILY_GPT2)
         return ADVICE_NOT_HERE;
-    if (!k->c->lora_rank)
-        advise_say(k, FIELD_lora_rank, 16);
+    enum advice_applied rc = k->c->lora_rank ? ADVICE_APPLIED : advise_adapters(k);
     advise_say(k, FIELD_quantization, QUANTIZATION_NF4);
-    return ADVICE_APPLIED;
+    return rc;
 }

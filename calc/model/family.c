@@ -49,7 +49,8 @@ enum {
     HALF = 1 << 14,
     GATHERED = 1 << 15,
     LOOSE = 1 << 16,
-    EAGER = 1 << 17
+    EAGER = 1 << 17,
+    ADAPTED = 1 << 18
 };
 
 static const struct family_limit {
@@ -103,6 +104,36 @@ static bool family_is_torchtitans(const struct vram_config *c)
 #endif
 }
 
+// Families with experts that PEFT leaves alone: each matrix of all of them is a parameter, and no
+// conversion of target_modules into target_parameters is theirs. A model that sees has a model_type
+// of its own, which has none. SRC: transformers 5.23 conversion_mapping.py
+// (_MODEL_TO_CONVERSION_PATTERN), peft 0.21 utils/transformers_weight_conversion.py
+// (_MOE_TARGET_MODULE_MAPPING; all-linear since 0.20, lists since 0.19).
+static bool family_experts_bare(const struct vram_config *c)
+{
+#ifndef VRAM_SMALL
+    static const uint8_t families[] = {FAMILY_QWEN2_MOE, FAMILY_QWEN3_5_MOE, FAMILY_PHIMOE,
+                                       FAMILY_LLAMA4,    FAMILY_LLAMA4_BARE, FAMILY_GRANITE_MOE};
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (c->family == families[i])
+            return true;
+    if (c->family == FAMILY_QWEN3_MOE && c->tower_params)
+        return true;
+#endif
+    return c->family == FAMILY_GPT_OSS;
+}
+
+// Adapters over parameters write out their products, as large as all experts (ParamWrapper); up to
+// transformers 4 and in LitGPT each expert has linear layers, and they adapters. IA3 knows no
+// parameters. SRC: peft 0.21 tuners/lora/layer.py; litgpt lora.py (LLaMAMoE).
+bool family_adapts_experts(const struct vram_config *c)
+{
+    uint64_t inner = CONFIG_BIT(TARGET_GATE) | CONFIG_BIT(TARGET_UP) | CONFIG_BIT(TARGET_DOWN);
+    bool vectors = c->adapter == ADAPTER_IA3 && (!MODEL_IS_WHOLE || c->transformers >= 5000);
+    return c->n_expert && c->lora_rank && (c->lora_targets & inner) && !vectors &&
+           !family_experts_bare(c);
+}
+
 // What of family_limits.def a run is. mode=reference goes by no version's code.
 static unsigned family_runs(const struct vram_config *c)
 {
@@ -111,8 +142,9 @@ static unsigned family_runs(const struct vram_config *c)
     return (c->task == TASK_INFERENCE) * SERVES |
            (c->attention == ATTENTION_MATH || c->attention == ATTENTION_FLASH_2) * SCORES |
            family_whole_runs(c) | family_small_runs(c) | (c->pipeline_parallel > 1) * STAGES |
-           (c->lora_rank && vectors) * VECTORS | (c->quantization > 0) * QUANTIZED |
-           (c->kernels > 0) * KERNELS | config_fuses_head(c) * FUSED |
+           (c->lora_rank && vectors) * VECTORS | family_adapts_experts(c) * ADAPTED |
+           (c->quantization > 0) * QUANTIZED | (c->kernels > 0) * KERNELS |
+           config_fuses_head(c) * FUSED |
            (loss > CROSS_ENTROPY_UPCAST && !config_compiles_loss(c)) * LOSSES |
            (c->tensor_parallel > 1 && !family_is_torchtitans(c)) * DIVIDED |
            (!framework_goes(c, BY_TRANSFORMERS) && !family_is_torchtitans(c)) * OTHERS |
@@ -131,7 +163,9 @@ int family_check(const struct vram_config *c, struct message *e)
 #endif
     for (unsigned i = 0; i < sizeof family_limits / sizeof *family_limits; i++)
         if ((has & family_limits[i].feature) && (runs & family_limits[i].runs))
-            return err_set(e, family_limits[i].message, NO_POS, ABOUT("family"),
+            return err_set(e, family_limits[i].message, NO_POS,
+                           ABOUT(MODEL_IS_WHOLE && family_limits[i].runs == ADAPTED ? "lora_targets"
+                                                                                    : "family"),
                            ARGS(arg_text("family", name)));
     return VRAM_OK;
 }

@@ -12,6 +12,9 @@ uint64_t family_features(const struct vram_config *c);
 // Errors: VRAM_EUNSUPPORTED, what of the run the family is not modelled with.
 int family_check(const struct vram_config *c, struct message *e);
 
+// Whether the layers that get adapters are among the experts, which is not modelled.
+bool family_adapts_experts(const struct vram_config *c);
+
 // Gemma 4, whose layers may have experts beside a dense part.
 static inline bool family_is_gemma4(const struct vram_config *c)
 {

@@ -116,17 +116,6 @@ static void remark_idle(struct message_list *notes, const struct vram *v)
 #endif
 }
 
-// SRC: peft 0.21 utils/transformers_weight_conversion.py; trace mixtral_all, where a layer's
-// experts cost 3 GB more.
-static void remark_experts(struct message_list *notes, const struct vram_config *c)
-{
-    uint64_t inner = CONFIG_BIT(TARGET_GATE) | CONFIG_BIT(TARGET_UP) | CONFIG_BIT(TARGET_DOWN);
-    bool theirs = framework_goes(c, BY_TRANSFORMERS);
-    if (c->n_expert && c->lora_rank && (c->lora_targets & inner) && theirs &&
-        c->transformers >= 5000 && c->task == TASK_TRAIN)
-        message_list_add(notes, MESSAGE_experts_unadapted, ABOUT("lora_targets"), NO_ARGS);
-}
-
 // What Unsloth does with modules_to_save that is not modelled. SRC: unsloth models/llama.py,
 // get_peft_model (offload_input_embeddings, _drop_tied_output_module), new_dtype.
 static void remark_unsloth(struct message_list *notes, const struct vram_config *c)
@@ -171,7 +160,6 @@ void remarks_add(struct message_list *notes, const struct vram *v)
     remark_idle(notes, v);
     remark_attention(notes, c);
     remark_bfloat16(notes, c);
-    remark_experts(notes, c);
     remark_unsloth(notes, c);
     remark_labels(notes, v);
     if (c->eval_only)

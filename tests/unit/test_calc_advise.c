@@ -117,6 +117,10 @@ static const struct line {
     {"preset=llama-3.1-8b", "checkpoint_half", NULL},
     {"preset=llama-3.1-8b", "adam_8bit_paged", "optim=\"paged_adamw_8bit\""},
     {"preset=llama-3.1-8b", "lora", "peft_config=LoraConfig(r=16, target_modules=\"all-linear\")"},
+    {"preset=mixtral-8x7b", "lora",
+     "peft_config=LoraConfig(r=16, target_modules=[\"q_proj\", \"k_proj\", \"v_proj\", "
+     "\"o_proj\"])"},
+    {"preset=deepseek-v3", "lora", NULL},
     {"preset=llama-3.1-8b framework=torchtune", "in_backward", "optimizer_in_bwd=True"},
     {"preset=llama-3.1-8b", "in_backward", NULL},
     {"preset=llama-3.2-1b batch_size=8", "checkpoint", "gradient_checkpointing=True"},

@@ -110,8 +110,8 @@ static void test_families(void **state)
                                            "gemma",
                                            "gemma2",
                                            "gemma3",
-                                           "mixtral n_expert=4",
-                                           "qwen3_moe n_expert=4"};
+                                           "mixtral n_expert=4 lora_targets=q+k+v+o",
+                                           "qwen3_moe n_expert=4 lora_targets=q+k+v+o"};
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
         for (int lora = 0; lora < 2; lora++) {
             char pairs[200];

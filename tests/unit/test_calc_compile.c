@@ -114,7 +114,7 @@ static void test_what_is_not_modelled_is_refused(void **state)
 {
     static const char *const words[] = {
         "preset=llama-3.2-1b compile=2.5 kernels=liger",
-        "preset=mixtral-8x7b compile=2.5 lora_rank=8 quantization=nf4",
+        "preset=mixtral-8x7b compile=2.5 lora_rank=8 lora_targets=q+v quantization=nf4",
         "preset=llama-3.2-1b compile=2.5 cross_entropy=chunked",
         "preset=llama-3.2-1b compile=2.5 cross_entropy=tiled parallel=fsdp2 n_gpu=8",
         "preset=llama-3.2-1b compile=2.5 lora_rank=8 adapter=dora",

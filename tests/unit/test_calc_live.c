@@ -90,7 +90,7 @@ static void test_layers_written_out(void **state)
     vram *v = open_vram(&h);
     uint64_t seed = 3, repeated = 0, runs = 0;
     (void)state;
-    for (int i = 0; i < 800; i++) {
+    for (int i = 0; i < 1000; i++) {
         set_random(v, &seed);
         set_number(v, "n_layer", between(&seed, 4, 12));
         struct digest folded = digest_of(v, false);

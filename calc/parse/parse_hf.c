@@ -115,8 +115,6 @@ static int no_type(struct parse *p)
                    NO_ARGS);
 }
 
-#ifndef VRAM_SMALL
-
 // Is this class named after the model_type: GPTBigCodeForCausalLM, of gpt_bigcode?
 static bool is_class_of(struct span class, const char *type)
 {
@@ -149,8 +147,6 @@ static int by_class(struct parse *p, const struct entry *class)
     return no_type(p);
 }
 
-#endif
-
 // The deepest model_type that is ours: text_config.model_type wins over the outer one.
 static int find_family(struct parse *p)
 {
@@ -165,11 +161,7 @@ static int find_family(struct parse *p)
     parse_rewind(p);
     if (type.value.len)
         return apply_family(p, &type);
-#ifndef VRAM_SMALL
-    if (class.value.len)
-        return by_class(p, &class);
-#endif
-    return no_type(p);
+    return class.value.len ? by_class(p, &class) : no_type(p);
 }
 
 // Formats in which the weights are stored; float16 takes the bytes of bfloat16.

@@ -20,7 +20,7 @@ export async function untilFirstNumber(browser, { root, http }, lang) {
 }
 
 // In kB. The goal is 110 with brotli and 125 with gzip; what is reached may not be lost unseen.
-const MOST = { brotli: 108, gzip: 125 };
+const MOST = { brotli: 109, gzip: 125 };
 
 export async function run(browser, site) {
   if (!await isBuilt(browser, site)) return;

@@ -48,3 +48,9 @@ struct accuracy accuracy_of(const struct vram_config *c, enum accuracy_of what)
     return (struct accuracy){0};
 }
 #endif
+
+void accuracies_of(const struct vram_config *c, struct accuracy seen[ACCURACY_COUNT])
+{
+    for (unsigned what = 0; what < ACCURACY_COUNT; what++)
+        seen[what] = accuracy_of(c, what);
+}

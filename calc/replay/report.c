@@ -185,25 +185,25 @@ static struct vram_figure report_confirmed(uint64_t bytes, uint32_t basis, struc
 
 #ifndef VRAM_SMALL
 // The words of the kinds, which stay as long as the engine does.
-static void report_kinds(const struct vram *v, struct engine *e, struct vram_result *out)
+static void report_kinds(const struct vram *v, struct engine *e, struct vram_result *out,
+                         const struct accuracy seen[ACCURACY_COUNT])
 {
-    uint64_t inside = accuracy_of(&v->config, ACCURACY_ALLOCATOR).wider,
-             outside = accuracy_of(&v->config, ACCURACY_PROCESS).wider;
     out->peak_live.wider = out->context.wider = "";
     out->kind = kind_words(kind_of(&v->config), e->kinds[0]);
-    out->peak_allocated.wider = out->peak_reserved.wider = kind_words(inside, e->kinds[1]);
-    out->process.wider = out->needed.wider = kind_words(outside, e->kinds[2]);
+    out->peak_allocated.wider = out->peak_reserved.wider =
+        kind_words(seen[ACCURACY_ALLOCATOR].wider, e->kinds[1]);
+    out->process.wider = out->needed.wider = kind_words(seen[ACCURACY_PROCESS].wider, e->kinds[2]);
 }
 #endif
 
 // paged: managed memory, on the card where there is room for it; the lower end is without.
-void report_process(const struct vram_config *c, uint64_t reserved, uint64_t paged,
+void report_process(const struct accuracy seen[ACCURACY_COUNT], uint64_t reserved, uint64_t paged,
                     const struct vram_figure *context, struct vram_figure *out)
 {
-    struct accuracy seen = accuracy_of(c, ACCURACY_PROCESS),
-                    inside = accuracy_of(c, ACCURACY_ALLOCATOR);
-    uint32_t least = report_at_least(REPORT_TOLERANCE_PROCESS, seen.rows ? 0 : inside.permille);
-    *out = report_confirmed(reserved, VRAM_BASIS_RANGE, seen, least, MESSAGE_why_process);
+    struct accuracy outside = seen[ACCURACY_PROCESS];
+    uint32_t inside = outside.rows ? 0 : seen[ACCURACY_ALLOCATOR].permille;
+    uint32_t least = report_at_least(REPORT_TOLERANCE_PROCESS, inside);
+    *out = report_confirmed(reserved, VRAM_BASIS_RANGE, outside, least, MESSAGE_why_process);
     out->bytes += context->bytes + paged;
     out->low += context->low;
     out->high += context->high + paged;
@@ -212,21 +212,21 @@ void report_process(const struct vram_config *c, uint64_t reserved, uint64_t pag
 static void report_figures(const struct vram *v, struct engine *e, struct vram_result *out)
 {
     const struct allocator_stats *s = &e->allocator.stats;
-    struct accuracy seen = accuracy_of(&v->config, ACCURACY_ALLOCATOR);
+    struct accuracy seen[ACCURACY_COUNT];
+    accuracies_of(&v->config, seen);
     out->peak_live = report_live(&e->model, e->player.peak);
     uint32_t live = out->peak_live.tolerance_permille;
     out->peak_allocated =
-        report_confirmed(s->allocated.peak, VRAM_BASIS_MODEL, seen,
+        report_confirmed(s->allocated.peak, VRAM_BASIS_MODEL, seen[ACCURACY_ALLOCATOR],
                          report_at_least(live, REPORT_TOLERANCE_ALLOCATED), MESSAGE_why_allocated);
     out->peak_reserved =
-        report_confirmed(s->reserved.peak, VRAM_BASIS_MODEL, seen,
+        report_confirmed(s->reserved.peak, VRAM_BASIS_MODEL, seen[ACCURACY_ALLOCATOR],
                          report_at_least(live, REPORT_TOLERANCE_RESERVED), MESSAGE_why_reserved);
     context_figure(&v->config, &out->context);
-    report_process(&v->config, s->reserved.peak, e->state.paged_bytes, &out->context,
-                   &out->process);
-    report_process(&v->config, e->needed, e->state.paged_bytes, &out->context, &out->needed);
+    report_process(seen, s->reserved.peak, e->state.paged_bytes, &out->context, &out->process);
+    report_process(seen, e->needed, e->state.paged_bytes, &out->context, &out->needed);
 #ifndef VRAM_SMALL
-    report_kinds(v, e, out);
+    report_kinds(v, e, out, seen);
 #endif
 }
 
@@ -335,10 +335,12 @@ uint64_t report_unsure(const struct vram *v)
     uint64_t room = capacity_left(&v->config), paged = e->state.paged_bytes;
     struct vram_figure context, f;
     context_figure(&v->config, &context);
-    report_process(&v->config, room, paged, &context, &f);
+    struct accuracy seen[ACCURACY_COUNT];
+    accuracies_of(&v->config, seen);
+    report_process(seen, room, paged, &context, &f);
     uint64_t rest = context.high + paged, part = 1000 + f.tolerance_permille;
     uint64_t reserved = room > rest ? (room - rest) * 1000 / part + 1000 : 1000;
-    report_process(&v->config, reserved, paged, &context, &f);
+    report_process(seen, reserved, paged, &context, &f);
     return f.high > room && f.bytes <= room ? f.bytes : room + 1;
 }
 

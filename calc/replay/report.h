@@ -4,6 +4,7 @@
 #ifndef CALC_REPORT_H
 #define CALC_REPORT_H
 
+#include "calc/replay/accuracy.h"
 #include "calc/replay/engine.h"
 
 // The tolerances, stated once (per mille of the figure), where public measurements of the same kind
@@ -21,9 +22,9 @@ enum {
     REPORT_TOLERANCE_PROCESS = 50
 };
 
-// The process's figure, from what the allocator reserved.
+// The process's figure, from what the allocator reserved. seen: by enum accuracy_of.
 // paged: managed memory, on the card where there is room for it; the lower end is without.
-void report_process(const struct vram_config *c, uint64_t reserved, uint64_t paged,
+void report_process(const struct accuracy seen[ACCURACY_COUNT], uint64_t reserved, uint64_t paged,
                     const struct vram_figure *context, struct vram_figure *out);
 
 // enum vram_verdict of a process in a card; gpu_bytes 0: there is none. retries: how often the

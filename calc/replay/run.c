@@ -368,8 +368,10 @@ int run_process(struct vram *v, uint64_t enough, struct vram_figure *process, ui
     if (enough)
         enough = enough > context.bytes ? enough - context.bytes : 1;
     int rc = run_whole(v, e, true, enough);
+    struct accuracy seen[ACCURACY_COUNT];
+    accuracies_of(&v->config, seen);
     if (rc == VRAM_OK)
-        report_process(&v->config, e->allocator.stats.reserved.peak, e->state.paged_bytes, &context,
+        report_process(seen, e->allocator.stats.reserved.peak, e->state.paged_bytes, &context,
                        process);
     *retries = e->allocator.stats.retries;
     return rc;

@@ -167,17 +167,19 @@ static void test_the_bound_of_a_sure_fit(void **state)
         vram *v = open_vram(&h);
         uint64_t least;
         struct vram_figure context, f;
+        struct accuracy seen[ACCURACY_COUNT];
         assert_int_equal(vram_set(v, "preset", preset->name), VRAM_OK);
         assert_int_equal(vram_set(v, "gpu", cards[count % 3]), VRAM_OK);
         assert_int_equal(run_process_least(v, &least), VRAM_OK);
         const struct engine *e = v->parts[HANDLE_ENGINE].ptr;
         uint64_t room = capacity_left(&v->config), unsure = report_unsure(v);
         context_figure(&v->config, &context);
+        accuracies_of(&v->config, seen);
         uint64_t reserved = unsure - context.bytes - e->state.paged_bytes;
-        report_process(&v->config, reserved, e->state.paged_bytes, &context, &f);
+        report_process(seen, reserved, e->state.paged_bytes, &context, &f);
         assert_int_equal(f.bytes, unsure);
         assert_int_equal(report_verdict(&f, room, 0), VRAM_VERDICT_TIGHT);
-        report_process(&v->config, reserved - 4096, e->state.paged_bytes, &context, &f);
+        report_process(seen, reserved - 4096, e->state.paged_bytes, &context, &f);
         assert_int_equal(report_verdict(&f, room, 0), VRAM_VERDICT_FITS);
         close_vram(v, &h);
     }

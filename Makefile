@@ -13,7 +13,7 @@ CC := gcc
 prefix ?= /usr/local
 DESTDIR ?=
 
-WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
+WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror=incompatible-pointer-types
 release_FLAGS := -O2 -g
 check_FLAGS := -Og -g3 -fsanitize=address,undefined -fno-sanitize-recover=undefined -DBASE_HOSTILE -Werror
 fuzz_FLAGS := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined

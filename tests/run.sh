@@ -198,7 +198,7 @@ done
 # shellcheck disable=SC2086
 if [ -n "$programs" ] && ! make -s -k -j"${JOBS:-2}" BUILD="$MAKE_BUILD" MODE="${MODE:-release}" $programs; then
     for program in $programs; do  # an older one would pass in the place of what does not compile
-        make -s -q BUILD="$MAKE_BUILD" MODE="${MODE:-release}" "$program" 2>/dev/null || rm -f "$program"
+        make -s BUILD="$MAKE_BUILD" MODE="${MODE:-release}" "$program" 2>/dev/null || rm -f "$program"
     done
 fi
 

@@ -7,6 +7,7 @@
 #include "calc/model/capacities.h"
 #include "calc/model/framework.h"
 #include "calc/model/model_make.h"
+#include "calc/model/resolve.h"
 #include "calc/replay/run.h"
 
 // One number of cards: what the configuration becomes.
@@ -25,12 +26,27 @@ struct cards_search {
     struct share share[VRAM_CARDS_MOST];
 };
 
+// On one GPU "auto" can mean narrower formats than on several, which is another training: it has
+// those of before.
+static void keep_formats(struct vram_config *c, uint64_t before, struct text_line *line)
+{
+    struct vram_config one = *c, several = *c;
+    several.n_gpu = before;
+    resolve_auto(&one);
+    resolve_auto(&several);
+    if (one.dtype == several.dtype)
+        return;
+    c->dtype = several.dtype;
+    config_append(line, c, FIELD_dtype);
+}
+
 // Sets what `count` cards are used by: the scheme of the configuration; without one fully_shard, or
 // what nanoGPT has. A generation divides each layer. What is divided already takes a multiple of
 // that.
 static bool divide(struct vram_config *c, uint64_t count, struct text_line *line)
 {
     uint64_t group = c->tensor_parallel * c->pipeline_parallel * c->context_parallel;
+    uint64_t before = c->n_gpu;
     if (c->task == TASK_INFERENCE) {
         c->tensor_parallel = count;
         if (count > 1)
@@ -44,8 +60,10 @@ static bool divide(struct vram_config *c, uint64_t count, struct text_line *line
         c->parallel = framework_goes(c, BY_DDP_ALONE) || group > 1 ? PARALLEL_DDP : PARALLEL_FSDP;
         config_append(line, c, FIELD_parallel);
     }
-    if (c->n_gpu > 1)
+    if (c->n_gpu > 1 || before > 1)
         config_append(line, c, FIELD_n_gpu);
+    if (c->n_gpu == 1 && before > 1)
+        keep_formats(c, before, line);
     return true;
 }
 

@@ -8,6 +8,7 @@
 #include "calc/base/text.h"
 #include "calc/model/capacities.h"
 #include "calc/model/gpus.h"
+#include "calc/model/resolve.h"
 #include "calc/replay/run.h"
 
 // ---- the table -------------------------------------------------------------------------------
@@ -210,11 +211,24 @@ static int look_again(struct search *s, struct solve_found *found)
     return rc == VRAM_OK ? look(s, &found->surely, &found->safe_value) : rc;
 }
 
+// On one GPU "auto" can mean narrower formats than on several, which is another training: fewer
+// GPUs have those of several.
+static void keep_formats(struct vram_config *c)
+{
+    struct vram_config several = *c;
+    if (several.n_gpu < 2)
+        several.n_gpu = 2;
+    resolve_auto(&several);
+    c->dtype = several.dtype;
+}
+
 int solve_search(struct vram *probe, const struct solve_row *row, struct solve_found *found,
                  struct message *limit)
 {
     if (row->field == FIELD_seq_len)
         probe->config.seq_lens = 0;  // every batch has the length that is looked for
+    if (row->field == FIELD_n_gpu)
+        keep_formats(&probe->config);
     struct vram_config c = probe->config;
     struct search s = {.probe = probe,
                        .row = row,

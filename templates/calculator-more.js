@@ -282,6 +282,23 @@
   all.querySelector("input").addEventListener("input", (e) => { e.stopPropagation(); narrow(e.target.value); });
   if (all.open) settings();
 
+  // ---- what the range rests on -------------------------------------------------------------------------
+  // Public measurements of such runs; where few are, those of a wider kind, in words. The first number's module has no kinds.
+  const most = new Intl.NumberFormat(page.lang, { style: "percent", maximumFractionDigits: 1 });
+  const comma = { ar: "\u060c ", ja: "\u3001", zh: "\u3001" }[page.lang.slice(0, 2)] || ", ";
+  const apart = (text) => (document.documentElement.dir === "rtl" ? "\u2068" + text + "\u2069" : text);
+  const kind = (words) => apart(told("kind." + words.toLowerCase().replace(/\W/g, "_")) || words);
+  function seen(bound) {
+    const values = { count: whole(bound.measurements), share: apart(most.format(bound.tolerance_percent / 100)) };
+    if (!bound.wider_kind) return fill(bound.measurements === 1 ? told("seen.one") : told("seen.own"), values);
+    return fill(told("seen.wider"), Object.assign(values, { kind: bound.wider_kind.split(", ").map(kind).join(comma) }));
+  }
+  function confirmed(r) {
+    const known = !r.server && r.bounds.needed_bytes.wider_kind !== undefined, process = known && r.bounds.needed_bytes, inside = known && r.bounds.peak_reserved_bytes;
+    const text = !known ? "" : process.measurements ? seen(process) : inside.measurements ? told("seen.inside") + " " + seen(inside) : told("seen.none");
+    page.say(out("confirmed"), text);
+  }
+
   // ---- the phases of a step -----------------------------------------------------------------------------
   const closed = out("phases").closest("details");
   closed.addEventListener("toggle", () => { if (closed.open) phases(page.report); });
@@ -353,6 +370,6 @@
   const paper = out("range").closest(".result").appendChild(el("dl", { class: "paper" }));
   addEventListener("beforeprint", () => paper.replaceChildren(...Array.from(page.form.querySelectorAll("fieldset:not(.all *) label[for], fieldset:not(.tasks, .all *) label:not([for])"), pair)));
 
-  page.after.push(meanings, along, phases, ask, beyond);
+  page.after.push(meanings, along, phases, ask, beyond, confirmed);
   page.library.then(employ).then(() => { if (out("settings").firstChild) settings(); }, () => {});
 })();

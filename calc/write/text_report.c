@@ -214,7 +214,7 @@ static void put_confirmed(struct writer *w, const struct vram_figure *f)
         writer_f(w, "90 %% of %u public measurements of such runs are within it\n",
                  (uint64_t)f->measurements);
     else
-        writer_str(w, "no GPU run of this kind has confirmed it yet\n");
+        writer_str(w, "none of the public measurements is of such a run\n");
 }
 
 static void figure(struct writer *w, const char *name, const struct vram_figure *f)

@@ -56,6 +56,25 @@ function errorsAndMeanings(browser, site, lang) {
   });
 }
 
+// What the range rests on: measurements of such runs, of a wider kind in the reader's words, or none.
+function confirmed(browser, site, lang) {
+  const own = sentences(lang), told = (id) => own["more.seen." + id].split(/\{\w+\}/).map(literal).join(".+");
+  const lora = "preset=llama-3.1-8b&framework=transformers&lora_rank=8&checkpointing=block";
+  calculator(browser, `what the range rests on in ${lang}`, { base: site.http, lang, state: `#${lora}&n_gpu=2&parallel=zero3` }, async (tab) => {
+    const text = () => tab.evaluate(() => document.querySelector("[data-out=confirmed]").textContent.replace(/[\u2066-\u2069]/g, ""));
+    const says = (pattern) => until(async () => new RegExp(`^${pattern}$`).test(await text()), text);
+    await says(told("inside") + " " + told("wider"));
+    const kinds = (await text()).slice(-(own["more.kind.adapters"] + own["more.kind.several_gpus"]).length - 3);
+    that(kinds.includes(own["more.kind.adapters"]) && kinds.includes(own["more.kind.several_gpus"]), `the wider kind: ${kinds}`);
+    await tab.evaluate((hash) => { location.hash = hash; }, lora + "&quantization=nf4");
+    await says(told("own"));
+    await tab.evaluate(() => { location.hash = "preset=gpt2&optimizer=sgd"; });
+    await says(told("none"));
+    await tab.evaluate(() => { location.hash = "preset=llama-3.1-8b&task=inference&gpu=RTX+4090"; });
+    await says("");
+  });
+}
+
 // What the library says of a message, in the reader's language: what it is where no tensor is meant, and what to look at first.
 const MESSAGES = [
   ["torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.07 GiB. GPU 0 has a total capacity of 11.60 GiB of which 412.00 MiB is free. " +
@@ -138,7 +157,7 @@ function names(browser, site) {
 
 export async function run(browser, site) {
   if (!await isBuilt(browser, site)) return;
-  for (const lang of languages) { errorsAndMeanings(browser, site, lang); presets(browser, site, lang); }
+  for (const lang of languages) { errorsAndMeanings(browser, site, lang); presets(browser, site, lang); confirmed(browser, site, lang); }
   hints(browser, site);
   remarks(browser, site);
   verdicts(browser, site);

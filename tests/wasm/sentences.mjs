@@ -53,11 +53,15 @@ check('every language of the site', none.length === 0, none.join(' '));
 const english = JSON.parse(read('i18n/calculator/en.json'));
 // Units that are written alike in every language, or that the first number needs.
 const OTHERS = ['', 'GPUs', 'MiB'];
+// What kinds of runs have, but for names, which stay as they are in every language.
+const NAMES = /^(DDP|ZeRO-\d|FSDP\d|NO_WRAP|nanogpt|transformers|nanotron|litgpt|torchtune|torchtitan|float8)$/;
+const kinds = [...read('calc/model/kinds.def').matchAll(/^KIND\(\w+, \d, "([^"]+)"/gm)].map((m) => m[1]);
+check('what kinds of runs have is found', kinds.length > 30, `${kinds.length}`);
 // The words that a script of the page brings in after the first number, by the names that the script gives them.
 const LATER = {
     paste: ['kind.flat', 'kind.nanogpt', 'kind.hf', 'kind.log', 'kind.command', 'kind.smi', 'kind.call', 'kind.hub'],
     card: ['returned', 'kept'],
-    more: ['same', 'close', 'different', ...fields.flatMap((f) => [`group.${f.group}`, ...(OTHERS.includes(f.unit) ? [] : [`unit.${f.unit}`])])],
+    more: ['same', 'close', 'different', ...kinds.filter((k) => !NAMES.test(k)).map((k) => `kind.${k.toLowerCase().replace(/\W/g, '_')}`), ...fields.flatMap((f) => [`group.${f.group}`, ...(OTHERS.includes(f.unit) ? [] : [`unit.${f.unit}`])])],
     step: [],
 };
 for (const [script, computed] of Object.entries(LATER)) {

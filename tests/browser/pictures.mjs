@@ -49,7 +49,23 @@ function colours(browser, site) {
       [[50, 2.5, 0], [73, 25, -18], 27.1492], [[60.2574, -34.0099, 36.2677], [60.4626, -34.1751, 39.4387], 1.2644]])
       that(Math.abs(difference(a, b) - wanted) < 0.0001, `${difference(a, b)}, not ${wanted}`);
   });
-  for (const theme of ["light", "dark"]) themed(browser, site, theme);
+  for (const theme of ["light", "dark"]) { themed(browser, site, theme); dots(browser, site, theme); }
+}
+
+// Points lie on the paper, without a line around them.
+function dots(browser, site, theme) {
+  check(`points of a picture are seen and differ, ${theme}`, async () => {
+    const tab = await open(browser, `${site.http}/${page(site, "how-the-numbers-are-made/predicted-and-measured").path}`, { colorScheme: theme });
+    try {
+      const found = await tab.evaluate(() => Array.from(document.querySelectorAll(".chart .dots.key"), (e) => getComputedStyle(e).color));
+      const paper = rgb(await tab.evaluate(() => getComputedStyle(document.body).backgroundColor)), labs = found.map((c) => lab(rgb(c), "normal"));
+      that(found.length > 5, `${found.length} groups`);
+      found.forEach((colour, i) => {
+        that(contrast(rgb(colour), paper) >= 2.9, `group ${i}, ${colour}: ${contrast(rgb(colour), paper).toFixed(2)}`);
+        labs.slice(0, i).forEach((other, k) => that(difference(labs[i], other) > 10, `groups ${i} and ${k}: ${difference(labs[i], other).toFixed(1)}`));
+      });
+    } finally { await close(tab); }
+  });
 }
 
 // What the parts are drawn with, and the controls' borders, in one theme.

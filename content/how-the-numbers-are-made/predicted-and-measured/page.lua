@@ -39,8 +39,17 @@ local function by(key_of, label_of)
   return list
 end
 
+-- The column of rows that go by the nearest is there where a row does.
+local near_column = 4
+local near_rows = score.sum(results).instead
+
 local function titled(first, title, list)
-  return {title = title, columns = {first, table.unpack(columns)}, rows = list}
+  local heads = {first, table.unpack(columns)}
+  if near_rows == 0 then
+    table.remove(heads, near_column)
+    for _, row in ipairs(list) do table.move(row, near_column + 1, #heads + 1, near_column); row[#heads + 1] = nil end
+  end
+  return {title = title, columns = heads, rows = list}
 end
 
 local function key(prefix) return function(name) return prefix .. name:gsub("[ -]", "_") end end
@@ -107,7 +116,7 @@ local WORST = 20
 local function what_ran(column)
   local words = {column.model:gsub(" *%(.*$", ""), column.method:gsub(" *%[none%]$", ""), column.batch .. " × " .. column.seq:gsub("%d%d%d%d+", "{%0}")}
   if column.n_gpu ~= "1" then words[#words + 1] = column.n_gpu .. " GPU" end
-  return ("\u{2066}%s: %s\u{2069}"):format(column.id, table.concat(words, ", "))
+  return ("\u{2066}%s: %s\u{2069}"):format(column.id, (table.concat(words, ", "):gsub("ZeRO%-", "ZeRO\u{2011}")))
 end
 
 local function worst_row(r)

@@ -4,6 +4,8 @@
 #include "calc/answer/oom_shape.h"
 
 #include "calc/base/size.h"
+#include "calc/base/text.h"
+#include "calc/model/presets.h"
 #include "calc/replay/allocator.h"
 
 uint64_t oom_asked(enum oom_source source, uint64_t bytes)
@@ -230,10 +232,66 @@ static bool guess_scores(struct guesses *g, unsigned element)
     return false;
 }
 
-bool oom_shape_guess(enum oom_source source, uint64_t low, uint64_t high, unsigned index,
-                     struct vram_shape *out)
+// What a step asks for, by sizes in common use.
+static bool guess_step(struct guesses g)
 {
-    struct guesses g = {source, low, high, index, out};
     return guess_logits(&g, true, 4) || guess_logits(&g, true, 2) || guess_hidden(&g, 2) ||
            guess_scores(&g, 4) || guess_logits(&g, false, 4);
 }
+
+#ifndef VRAM_SMALL
+
+// Guesses of a step that come before those of weights, and how many of weights there are.
+enum { STEP_FIRST = 3, WEIGHTS_MOST = 2 };
+
+static bool is_same(const struct vram_shape *a, const struct vram_shape *b)
+{
+    return a->dim[0] == b->dim[0] && a->dim[1] == b->dim[1] && a->element_bytes == b->element_bytes;
+}
+
+// The largest weights of the presets for which the message shows its size; how many there are.
+static unsigned find_weights(const struct guesses *g, struct vram_shape found[WEIGHTS_MOST])
+{
+    static const unsigned char weights[][VRAM_SHAPE_DIMS] = {{DIM_V, DIM_C}, {DIM_F, DIM_C}};
+    const struct vram_preset *p;
+    unsigned count = 0;
+    for (unsigned e = 0; e < 2; e++)
+        for (size_t i = 0; (p = vram_preset_at(i)); i++)
+            for (unsigned w = 0; w < 2 && count < WEIGHTS_MOST; w++) {
+                struct vram_config c = {0};
+                struct message none;
+                struct vram_shape s;
+                uint64_t dims[DIM_COUNT];
+                preset_apply(&c, &none, NO_POS, p->name, text_len(p->name));
+                fill_dims(&c, dims);
+                make(&s, weights[w], dims, e ? 4 : 2);
+                uint64_t asked = oom_asked(g->source, s.bytes);
+                if (asked >= g->low && asked <= g->high && !(count && is_same(&s, found)))
+                    found[count++] = s;
+            }
+    return count;
+}
+
+bool oom_shape_guess(enum oom_source source, uint64_t low, uint64_t high, unsigned index,
+                     struct vram_shape *out)
+{
+    struct vram_shape weights[WEIGHTS_MOST];
+    struct guesses g = {source, low, high, 0, out};
+    unsigned first = 0, count = find_weights(&g, weights);
+    for (; first < STEP_FIRST && guess_step(g); first++)
+        g.left = first + 1;
+    if (index >= first && index < first + count) {
+        *out = weights[index - first];
+        return true;
+    }
+    g.left = index < first ? index : index - count;
+    return guess_step(g);
+}
+#else
+
+bool oom_shape_guess(enum oom_source source, uint64_t low, uint64_t high, unsigned index,
+                     struct vram_shape *out)
+{
+    return guess_step((struct guesses){source, low, high, index, out});
+}
+#endif

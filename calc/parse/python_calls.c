@@ -348,7 +348,7 @@ static int read_call(struct calls *c, const struct python_call *call, size_t row
 
 // ---- tokenizers ------------------------------------------------------------------------------
 
-// Behind the bracket of tokenizer(, self.tokenizer.encode_plus(, processor.tokenizer( at the
+// Behind the bracket of tokenizer(, tok(, self.tokenizer.encode_plus(, processor.tokenizer( at the
 // beginning of a word; NULL: it is none of them.
 static const char *tokenizer_call(const char *begin, const char *at, const char *end)
 {
@@ -358,9 +358,9 @@ static const char *tokenizer_call(const char *begin, const char *at, const char 
     while (at < end && (python_is_name_byte(*at) || *at == '.'))
         at++;
     struct span path = {word, (size_t)(at - word)};
-    bool here = at < end && *at == '(' && span_find(path, "tokenizer") < path.len &&
-                span_find(path, "from_pretrained") == path.len;
-    return here ? at + 1 : NULL;
+    bool named = span_is(path, "tok") || (span_find(path, "tokenizer") < path.len &&
+                                          span_find(path, "from_pretrained") == path.len);
+    return named && at < end && *at == '(' ? at + 1 : NULL;
 }
 
 // max_length=512 among the arguments of a tokenizer's call.

@@ -96,6 +96,8 @@ static void put_shape(struct writer *w, const struct vram_shape *s)
     if (s->dims == 3 && s->name[2][0] == 'v')
         writer_str(w, s->element_bytes == 4 ? ": logits of cross_entropy in float32"
                                             : ": logits in half precision");
+    else if (s->dims == 2)
+        writer_str(w, ": a weight, its gradient or a part of the optimizer's state");
     writer_char(w, '\n');
 }
 

@@ -209,6 +209,16 @@
     if (/^\d+$/.test(value)) return new RegExp("(?<![\\d.])" + value + "(?![\\d.]*\\d)").test(text.replace(/(?<=\d)[_,](?=\d{3})/g, ""));
     return !GRANTED.includes(name) || [value.split("_")[0], name.slice(0, 4)].some((word) => word.length > 2 && text.toLowerCase().includes(word));
   }
+  // A model that a text names is said by that name: sizes that are the preset's own are neither read nor assumed.
+  function byName(read) {
+    const note = (read.notes || []).find((each) => each.id === "model_by_name"), core = page.core;
+    if (!note || read.found.preset) return { said: [], own: () => false };
+    core.clear();
+    core.parse("flat", "preset = " + note.args.preset + "\n");
+    const sizes = core.ask("config").value;
+    return { said: [note.args.model + " = " + note.args.preset],
+      own: (name) => page.fields.has(name) && page.fields.get(name).group === "model" && String(sizes[name]) === read.found[name] };
+  }
   // adapter_config.json says nothing of its run: that is the one of the model that it names.
   function withRun(read) {
     const named = read.kind === "adapter" && read.notes.find((note) => note.id === "model_by_name");
@@ -218,12 +228,14 @@
   const NAMES = { adapter: "adapter_config.json", deepspeed: "DeepSpeed", generation: "generation_config.json", litgpt: "LitGPT", llamafactory: "LLaMA-Factory", dpo: "DPOConfig", reward: "RewardConfig",
     vllm: "vLLM", llamacpp: "llama.cpp", swift: "ms-swift", sft: "SFTConfig", trainer: "TrainingArguments", unsloth: "Unsloth" };
   function accept(read, text) {
+    const model = byName(read);
     page.replace(onto(read));
     const list = (names) => names.flatMap((name, i) => [el("span", {}, [el("code", {}, [name]), i < names.length - 1 ? "," : ""]), " "]);
     const config = page.report.config, assumed = ["batch_size", page.lengthKey(config), "dtype"].filter((name) => !(name in read.found));
-    const set = (name) => name + " = " + read.found[name], known = Object.keys(read.found).filter((name) => !text || says(text, name, read.found[name]));
-    const rows = [[said("read"), known.map(set)],
-      [said("assumed"), Object.keys(read.found).filter((name) => !known.includes(name)).map(set)
+    const names = Object.keys(read.found).filter((name) => !model.own(name));
+    const set = (name) => name + " = " + read.found[name], known = names.filter((name) => !text || says(text, name, read.found[name]));
+    const rows = [[said("read"), model.said.concat(known.map(set))],
+      [said("assumed"), names.filter((name) => !known.includes(name)).map(set)
         .concat(read.onto || /smi|hub/.test(read.kind) ? [] : assumed.map((name) => name + " = " + config[name]))],
       [said("ignored"), Array.from(new Set(read.left || []))]].filter((row) => row[1].length);
     // Notes for which the page has a sentence: what changes the answer, not what the rows below say.

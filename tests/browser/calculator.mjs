@@ -499,6 +499,10 @@ function paste(browser, site, scheme) {
     const [read, assumed] = await tab.locator("[data-out=pasted] dd").allInnerTexts();
     that(/n_layer = 3/.test(read) && !/seq_len|batch_size|evaluation/.test(read), `read of a config.json: ${read}`);
     that(/seq_len = /.test(assumed) && /batch_size = 1/.test(assumed) && !/n_layer/.test(assumed), `assumed of a config.json: ${assumed}`);
+    await area.fill("base_model: NousResearch/Meta-Llama-3-8B\nadapter: lora\nlora_r: 8\nsequence_len: 4096\nmicro_batch_size: 3\nload_in_8bit: false\n");
+    await tab.waitForFunction(() => window.vramPage.report.config.batch_size === 3);
+    const [named, rest] = await tab.locator("[data-out=pasted] dd").allInnerTexts();
+    that(/NousResearch\/Meta-Llama-3-8B = llama-3-8b/.test(named) && !/n_layer|n_embd/.test(named + rest), `of a model by its name: ${named} / ${rest}`);
     for (const [what, text] of REFUSED) {
       const before = await tab.evaluate(() => location.hash);
       await tab.evaluate((text) => { document.querySelector("[data-out=pasted]").replaceChildren(); window.vramPage.paste(text); }, text);

@@ -2,6 +2,9 @@
 
 #include "calc/answer/advise_lines.h"
 
+#include "calc/model/family.h"
+#include "calc/model/model.h"
+
 struct line_row {
     const char *change;
     uint64_t framework;
@@ -36,6 +39,35 @@ static bool is_word(char c)
     return (c >= 'a' && c <= 'z') || c == '_' || is_digit(c);
 }
 
+#ifndef VRAM_SMALL
+// target_modules: layers of latent attention have names of their own.
+static void append_modules(const struct vram_config *c, struct text_line *line)
+{
+    static const char *const plain[] = {"q_proj",    "k_proj",  "v_proj",   "o_proj",
+                                        "gate_proj", "up_proj", "down_proj"};
+    bool latent = family_has(c) & HAS_LATENT, any = false;
+    if (c->lora_targets == CONFIG_SET_ALL_LINEAR) {
+        text_append(line, "\"all-linear\"");
+        return;
+    }
+    text_append(line, "[");
+    for (unsigned i = 0; i < sizeof plain / sizeof *plain; i++) {
+        const char *name = plain[i];
+        if (latent && i <= TARGET_V)
+            name = i == TARGET_Q   ? c->q_lora_rank ? "q_a_proj\", \"q_b_proj" : "q_proj"
+                   : i == TARGET_K ? "kv_a_proj_with_mqa\", \"kv_b_proj"
+                                   : "";
+        if (!(c->lora_targets & CONFIG_BIT(i)) || !*name)
+            continue;
+        text_append(line, any ? ", \"" : "\"");
+        text_append(line, name);
+        text_append(line, "\"");
+        any = true;
+    }
+    text_append(line, "]");
+}
+#endif
+
 // The value of {name}, for config_write; `length` is what a sequence has, `alloc_conf` and
 // `target_modules` are no fields. false: it is neither.
 static bool value_of(const char *name, size_t len, const struct vram_config *c,
@@ -48,9 +80,7 @@ static bool value_of(const char *name, size_t len, const struct vram_config *c,
     }
 #ifndef VRAM_SMALL
     if (text_equal(name, len, "target_modules")) {
-        bool all = c->lora_targets == CONFIG_SET_ALL_LINEAR;
-        text_append(line,
-                    all ? "\"all-linear\"" : "[\"q_proj\", \"k_proj\", \"v_proj\", \"o_proj\"]");
+        append_modules(c, line);
         return true;
     }
 #endif

@@ -192,8 +192,7 @@ enum advice_applied change_query_value(struct change *k)
     return ADVICE_APPLIED;
 }
 
-// Adapters on experts are not modelled: attention alone gets some there. DeepSeek's has names of
-// its own.
+// Adapters on experts write all of them out once more: attention alone gets some there.
 static enum advice_applied advise_adapters(struct change *k)
 {
     advise_say(k, FIELD_lora_rank, 16);
@@ -202,8 +201,6 @@ static enum advice_applied advise_adapters(struct change *k)
         CONFIG_BIT(TARGET_Q) | CONFIG_BIT(TARGET_K) | CONFIG_BIT(TARGET_V) | CONFIG_BIT(TARGET_O);
     if (!family_adapts_experts(k->c))
         return ADVICE_APPLIED;
-    if (family_has(k->c) & HAS_LATENT)
-        return ADVICE_NOT_HERE;
     advise_say(k, FIELD_lora_targets, attention);
 #endif
     return ADVICE_APPLIED;

@@ -6,6 +6,7 @@
 #include "calc/model/framework.h"
 #include "calc/model/precision.h"
 #include "calc/model/scheme.h"
+#include "calc/model/wrapped.h"
 
 static const uint64_t family_table[family_COUNT] = {
 #define FAMILY_ROW(id, features) [FAMILY_##id] = features,
@@ -130,8 +131,22 @@ bool family_adapts_experts(const struct vram_config *c)
 {
     uint64_t inner = CONFIG_BIT(TARGET_GATE) | CONFIG_BIT(TARGET_UP) | CONFIG_BIT(TARGET_DOWN);
     bool vectors = c->adapter == ADAPTER_IA3 && (!MODEL_IS_WHOLE || c->transformers >= 5000);
-    return c->n_expert && c->lora_rank && (c->lora_targets & inner) && !vectors &&
-           !family_experts_bare(c);
+    bool named = (c->lora_targets & inner) && !vectors && !family_experts_bare(c);
+#ifndef VRAM_SMALL
+    uint64_t parameters = CONFIG_BIT(TARGET_EXPERTS_UP) | CONFIG_BIT(TARGET_EXPERTS_DOWN) |
+                          CONFIG_BIT(TARGET_EXPERTS);
+    named = named || (c->lora_targets & parameters);
+#endif
+    return c->n_expert && c->lora_rank && named;
+}
+
+static bool family_adapts_unmodelled(const struct vram_config *c)
+{
+#ifndef VRAM_SMALL
+    if (wrapped_modelled(c))
+        return false;
+#endif
+    return family_adapts_experts(c);
 }
 
 // What of family_limits.def a run is. mode=reference goes by no version's code.
@@ -142,7 +157,7 @@ static unsigned family_runs(const struct vram_config *c)
     return (c->task == TASK_INFERENCE) * SERVES |
            (c->attention == ATTENTION_MATH || c->attention == ATTENTION_FLASH_2) * SCORES |
            family_whole_runs(c) | family_small_runs(c) | (c->pipeline_parallel > 1) * STAGES |
-           (c->lora_rank && vectors) * VECTORS | family_adapts_experts(c) * ADAPTED |
+           (c->lora_rank && vectors) * VECTORS | family_adapts_unmodelled(c) * ADAPTED |
            (c->quantization > 0) * QUANTIZED | (c->kernels > 0) * KERNELS |
            config_fuses_head(c) * FUSED |
            (loss > CROSS_ENTROPY_UPCAST && !config_compiles_loss(c)) * LOSSES |
@@ -167,5 +182,9 @@ int family_check(const struct vram_config *c, struct message *e)
                            ABOUT(MODEL_IS_WHOLE && family_limits[i].runs == ADAPTED ? "lora_targets"
                                                                                     : "family"),
                            ARGS(arg_text("family", name)));
+#ifndef VRAM_SMALL
+    return wrapped_check(c, e);
+#else
     return VRAM_OK;
+#endif
 }

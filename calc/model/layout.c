@@ -73,11 +73,13 @@ static bool layout_adapted(const struct model *m, uint16_t number)
 {
 #ifndef VRAM_SMALL
     bool apart = (number >= P_DELTA_QKV && number <= P_DELTA_OUT) || number == P_INPUT_GATE ||
-                 number == P_INPUT_PROJECT || number == P_ROUTER ||
+                 number == P_INPUT_PROJECT || number == P_ROUTER || number == P_SHARED_SHARE ||
                  (number >= P_STREAM_ROUTER && number <= P_LAUREL_RIGHT);
     if (apart)  // of every linear layer alone
         return m->c.lora_rank > 0 &&
                (m->c.lora_targets & CONFIG_SET_ALL_LINEAR) == CONFIG_SET_ALL_LINEAR;
+    if (layout_unnamed(m, number))
+        return false;
 #endif
     return m->c.lora_rank > 0 && (m->c.lora_targets & layout_targets(number));
 }
@@ -111,6 +113,7 @@ static shape_id layout_adapter_shape(shape_id weight_shape, bool output_side, ui
         [SHAPE_W_LAYER_INPUT] = {SHAPE_A_C, SHAPE_A_LAYER_INPUT},
         [SHAPE_W_LAUREL] = {SHAPE_A_C, SHAPE_A_LAUREL},
         [SHAPE_W_ROUTER] = {SHAPE_A_C, SHAPE_A_STREAM},
+        [SHAPE_C] = {SHAPE_A_C, SHAPE_A_ONE},
         [SHAPE_W_STREAM] = {SHAPE_A_STREAM, SHAPE_A_STREAM},
         [SHAPE_W_STREAMS] = {SHAPE_A_STREAM, SHAPE_A_STREAMS},
         [SHAPE_W_DELTA_QKV] = {SHAPE_A_C, SHAPE_A_DELTA_QKV},
@@ -268,6 +271,9 @@ LAYOUT_APART void layout_experts_grouped(struct layout *l, const struct model *m
         layout_block(l, full,
                      (struct layout_row){P_EXPERTS_DOWN_BIAS, ROLE_MLP_PROJ, PART_BIAS,
                                          SHAPE_EXPERTS_C, e, c});
+#ifndef VRAM_SMALL
+    layout_wrapped_experts(l, m);
+#endif
 }
 
 // The experts' matrices stand as one tensor of each kind, or as two.
@@ -275,13 +281,21 @@ static void layout_experts(struct layout *l, const struct model *m)
 {
     bool full = m->c.lora_rank == 0;
     uint64_t rows = m->c.n_expert * m->c.expert_inner, c = m->c.n_embd;
-    layout_block(
-        l, full,
-        (struct layout_row){P_ROUTER, ROLE_ROUTER, PART_WEIGHT, SHAPE_W_ROUTER, m->c.n_expert, c});
+    struct layout_row router = {P_ROUTER,       ROLE_ROUTER,   PART_WEIGHT,
+                                SHAPE_W_ROUTER, m->c.n_expert, c};
+#ifndef VRAM_SMALL
+    if (m->c.family == FAMILY_HUNYUAN_MOE)  // a linear layer of its own
+        layout_linear(l, m, router, 0);
+    else
+#endif
+        layout_block(l, full, router);
     if (m->features & HAS_SINKS)
         layout_block(l, full,
                      (struct layout_row){P_ROUTER + LAYOUT_BIAS, ROLE_ROUTER, PART_BIAS,
                                          SHAPE_EXPERTS, m->c.n_expert, 0});
+#ifndef VRAM_SMALL
+    layout_wrapped_router(l, m);
+#endif
     if (model_groups_experts(m)) {
         layout_experts_grouped(l, m);
         return;

@@ -66,9 +66,15 @@ enum layout_block {
     P_ROUTER = P_DOWN + LAYOUT_LINEAR,
     P_EXPERTS_UP = P_ROUTER + LAYOUT_LINEAR,  // of all experts: gate and up, and their biases
     P_EXPERTS_UP_BIAS,
+#ifndef VRAM_SMALL
+    P_EXPERTS_DOWN = P_EXPERTS_UP + LAYOUT_LINEAR,
+    P_EXPERTS_DOWN_BIAS,
+    P_SINKS = P_EXPERTS_DOWN + LAYOUT_LINEAR,
+#else
     P_EXPERTS_DOWN,
     P_EXPERTS_DOWN_BIAS,
     P_SINKS,
+#endif
     P_Q_A,  // queries' latent; P_Q is out of it
     P_KV_A = P_Q_A + LAYOUT_LINEAR,
     P_KV_B = P_KV_A + LAYOUT_LINEAR,
@@ -194,6 +200,11 @@ void layout_beside(struct layout *l, const struct model *m);
 void layout_mlps(struct layout *l, const struct model *m);
 void layout_layer_input(struct layout *l, const struct model *m);
 void layout_streams(struct layout *l, const struct model *m);
+// Adapters over parameters: of the router's weight, and of both tensors of experts. Whether a
+// linear layer goes without because PEFT takes its name for a parameter's.
+void layout_wrapped_router(struct layout *l, const struct model *m);
+void layout_wrapped_experts(struct layout *l, const struct model *m);
+bool layout_unnamed(const struct model *m, uint16_t number);
 #endif
 bool layout_norm_trained(const struct model *m);
 bool layout_half_trained(const struct model *m, uint8_t part);  // PART_A, PART_B of an adapter

@@ -8,6 +8,7 @@
 #include "calc/model/precision.h"
 #include "calc/model/resolve.h"
 #include "calc/model/unsloth.h"
+#include "calc/model/wrapped.h"
 
 // SRC: see model_lacks_flash. The tensors of memory-efficient attention are those of its source:
 // log-sum-exp rows in multiples of 32, dq added up in tiles of float32.
@@ -116,6 +117,17 @@ static void remark_idle(struct message_list *notes, const struct vram *v)
 #endif
 }
 
+// SRC: peft 0.20 and 0.21 tuners/lora/layer.py (ParamWrapper); traces mixtral_lora_all*.
+static void remark_experts(struct message_list *notes, const struct vram_config *c)
+{
+    (void)notes;
+    (void)c;
+#ifndef VRAM_SMALL
+    if (c->lora_rank && wrapped_modelled(c) && (wrapped_up_rank(c) || wrapped_down_rank(c)))
+        message_list_add(notes, MESSAGE_experts_written_out, ABOUT("lora_targets"), NO_ARGS);
+#endif
+}
+
 // What Unsloth does with modules_to_save that is not modelled. SRC: unsloth models/llama.py,
 // get_peft_model (offload_input_embeddings, _drop_tied_output_module), new_dtype.
 static void remark_unsloth(struct message_list *notes, const struct vram_config *c)
@@ -161,6 +173,7 @@ void remarks_add(struct message_list *notes, const struct vram *v)
     remark_attention(notes, c);
     remark_bfloat16(notes, c);
     remark_unsloth(notes, c);
+    remark_experts(notes, c);
     remark_labels(notes, v);
     if (c->eval_only)
         message_list_add(notes, MESSAGE_evaluation_alone, ABOUT("eval_only"), NO_ARGS);

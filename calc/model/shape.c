@@ -7,6 +7,7 @@
 #include "calc/model/framework.h"
 #include "calc/model/scheme.h"
 #include "calc/model/unsloth.h"
+#include "calc/model/wrapped.h"
 
 // Liger's rule: as many chunks as make each about as large as the hidden states.
 // SRC: linkedin/Liger-Kernel src/liger_kernel/ops/fused_linear_cross_entropy.py.
@@ -135,6 +136,7 @@ static void dims_experts(struct dims *d, const struct model *m)
         d->X = m->c.expert_inner;
     d->XS = dims_share(d->XS, m->c.tensor_parallel);
     d->EH = model_spreads_experts(m) ? d->E / m->c.expert_parallel : d->E;
+    d->ru = wrapped_up_rank(&m->c);
     d->rows = d->sorted = size_mul(d->N, d->A);
     d->joined = 2;
     d->every[0] = size_mul3(d->E, d->N, d->C);

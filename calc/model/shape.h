@@ -117,6 +117,7 @@ struct dims {
     uint64_t cp;     // GPUs that share a sequence
     uint64_t parts;  // GPUs that a SHARE is divided among
 #ifndef VRAM_SMALL
+    uint64_t ru;            // rank of adapters on gate and up of all experts
     uint64_t EH;            // experts that this GPU has
     uint64_t rows;          // of the experts' products
     uint64_t sorted;        // tokens with one of their experts each that this GPU sorts and sends

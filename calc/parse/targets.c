@@ -173,7 +173,7 @@ static struct err_pos place_of(const struct parse *p, const struct vram_pair *pa
     return (struct err_pos){p->file, pair->value_line, pair->value_col};
 }
 
-static int set_targets(struct parse *p, const struct vram_pair *pair, uint64_t members)
+int targets_set(struct parse *p, const struct vram_pair *pair, uint64_t members)
 {
     struct text_line words = {{0}, 0};
     config_set_text(FIELD_lora_targets, members, &words);
@@ -219,7 +219,7 @@ static int conclude_pattern(struct parse *p)
                        ARGS(key, value, family));
     if (found.left_out || (found.some & ~found.every))
         warn_some(p, pair);
-    return set_targets(p, pair, found.every | found.some);
+    return targets_set(p, pair, found.every | found.some);
 }
 
 // What is excluded of some layers alone, or of a family whose names are not known or not all have
@@ -242,7 +242,7 @@ static int conclude_excluded(struct parse *p)
         return err_set(&p->v->err, MESSAGE_targets_without_layer, place_of(p, pair),
                        ABOUT("lora_targets"), NO_ARGS);
     return found.unread || targets == p->v->config.lora_targets ? VRAM_OK
-                                                                : set_targets(p, pair, targets);
+                                                                : targets_set(p, pair, targets);
 }
 
 static void conclude_unnamed(struct parse *p)
@@ -254,7 +254,7 @@ static void conclude_unnamed(struct parse *p)
     const char *family = family_of(p);
     if (!peft || !v->config.lora_rank || v->config.adapter == ADAPTER_IA3 ||
         v->places[FIELD_lora_targets].line || pair_find(p, "lora_config.target_modules") ||
-        pair_find(p, "lora_target_modules") || pair_find(p, "lora_config.target_parameters"))
+        pair_find(p, "lora_target_modules"))
         return;
     for (size_t i = 0; i < ROWS(PEFT_TARGETS); i++)
         if (text_has_word(PEFT_TARGETS[i].families, family, text_len(family)))
@@ -267,5 +267,10 @@ int conclude_targets(struct parse *p)
     if (rc != VRAM_OK)
         return rc;
     conclude_unnamed(p);
+#ifndef VRAM_SMALL
+    rc = conclude_experts(p);
+    if (rc != VRAM_OK)
+        return rc;
+#endif
     return conclude_excluded(p);
 }

@@ -8,6 +8,7 @@
 #include "calc/model/model_make.h"
 #include "calc/model/stage.h"
 #include "calc/model/units.h"
+#include "calc/model/wrapped.h"
 #include "calc/trace/compiled.h"
 #include "calc/trace/loss_chunked.h"
 #include "calc/trace/loss_linear.h"
@@ -191,6 +192,7 @@ static struct vram_config engine_key(const struct model *m)
 #ifndef VRAM_SMALL
     k.expert_parallel =
         (k.expert_parallel > 1) + (model_expert_parts(m) == 1) + 4 * (uint64_t)model_sends_rows(m);
+    k.tower_params = wrapped_by_names(&m->c);
 #endif
     k.n_gpu = k.n_gpu > 1;
     k.expandable_segments = k.max_split_size_mb = k.garbage_collection_threshold =

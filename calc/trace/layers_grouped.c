@@ -10,6 +10,7 @@
 #include "calc/trace/layers_llama.h"
 #include "calc/trace/layers_mixer.h"
 #include "calc/trace/layers_spread.h"
+#include "calc/trace/layers_wrapped.h"
 #include "calc/trace/linear.h"
 
 // Gemma 4's experts take parts of it, which the small module does not have.
@@ -53,9 +54,9 @@ GROUPED_APART struct value layer_route_normalized(struct graph *g, struct value 
 }
 
 // Shares of all experts in float32, of which the best are taken; Mixtral leaves them so.
-static struct routing route_shares(struct graph *g, struct value x)
+static struct routing route_shares(struct graph *g, struct value x, struct wrapped *w)
 {
-    struct routing r = {.held = layer_linear(g, x, P_ROUTER, SHAPE_ROUTER)};
+    struct routing r = {.held = wrapped_router_linear(g, x, w)};
     struct value wide = graph_to(g, r.held, DT_F32, PART_UPCAST);
     struct value share = layer_softmax(g, wide, ROLE_ROUTER);
     graph_drop(g, wide);
@@ -70,9 +71,9 @@ static struct routing route_shares(struct graph *g, struct value x)
 }
 
 // Shares among the best alone.
-static struct routing route_best(struct graph *g, struct value x)
+static struct routing route_best(struct graph *g, struct value x, struct wrapped *w)
 {
-    struct routing r = {.held = layer_linear(g, x, P_ROUTER, SHAPE_ROUTER)};
+    struct routing r = {.held = wrapped_router_linear(g, x, w)};
     struct value best = layer_route_topk(g, r.held, &r.chosen);
     r.weights = layer_softmax(g, best, ROLE_ROUTER);
     graph_drop(g, best);
@@ -81,9 +82,9 @@ static struct routing route_best(struct graph *g, struct value x)
 
 // The same in float32. SRC: transformers models/granitemoe/modeling_granitemoe.py,
 // GraniteMoeTopKRouter.forward.
-static struct routing route_best_wide(struct graph *g, struct value x)
+static struct routing route_best_wide(struct graph *g, struct value x, struct wrapped *w)
 {
-    struct value logits = layer_linear(g, x, P_ROUTER, SHAPE_ROUTER);
+    struct value logits = wrapped_router_linear(g, x, w);
     struct routing r = {.held = graph_to(g, logits, DT_F32, PART_UPCAST)};
     graph_drop(g, logits);
     struct value best = layer_route_topk(g, r.held, &r.chosen),
@@ -101,12 +102,12 @@ static struct value route_widened(struct graph *g, struct value x, struct value 
 }
 
 // In float32, which autocast takes back: what was in two bytes is copied twice.
-static struct value route_wide(struct graph *g, struct value x)
+static struct value route_wide(struct graph *g, struct value x, struct wrapped *wrapped)
 {
     if (g->autocast && x.dtype != g->compute)
-        return layer_linear(g, x, P_ROUTER, SHAPE_ROUTER);
+        return wrapped_router_linear(g, x, wrapped);
     uint8_t dtype = g->autocast ? g->compute : DT_F32;
-    struct value w = graph_param(g, false, P_ROUTER), wide_x, wide_w;
+    struct value w = wrapped_router_weight(g, wrapped), wide_x, wide_w;
     struct value in = route_widened(g, x, &wide_x), by = route_widened(g, w, &wide_w);
     struct value out = graph_make(g, OP_MM, ROLE_ROUTER, PART_OUTPUT, dtype, SHAPE_ROUTER);
     graph_follow_product(g, NODE_MM, &out, in, by);
@@ -132,9 +133,9 @@ static struct value route_groups(struct graph *g, struct value share)
 
 // Shares of all experts, of which the best are taken, times a number. SRC: transformers
 // models/deepseek_v2/modeling_deepseek_v2.py, DeepseekV2TopkRouter.forward.
-static struct routing route_wide_shares(struct graph *g, struct value x)
+static struct routing route_wide_shares(struct graph *g, struct value x, struct wrapped *w)
 {
-    struct routing r = {.held = route_wide(g, x)};
+    struct routing r = {.held = route_wide(g, x, w)};
     struct value wide = graph_to(g, r.held, DT_F32, PART_UPCAST);
     struct value share = layer_softmax(g, wide, ROLE_ROUTER);
     graph_drop(g, wide);
@@ -160,11 +161,10 @@ static bool route_is_bare(const struct graph *g)
 }
 
 // Each expert's own share; which are chosen goes by groups, in tensors that are gone again.
-static struct routing route_sigmoid(struct graph *g, struct value x)
+static struct routing route_sigmoid(struct graph *g, struct value x, struct wrapped *w)
 {
     bool bare = route_is_bare(g);
-    struct routing r = {.held =
-                            bare ? layer_linear(g, x, P_ROUTER, SHAPE_ROUTER) : route_wide(g, x)};
+    struct routing r = {.held = bare ? wrapped_router_linear(g, x, w) : route_wide(g, x, w)};
     struct value wide = bare ? graph_to(g, r.held, DT_F32, PART_UPCAST) : r.held;
     struct value share = layer_unary(g, wide, OP_SIGMOID, NODE_SIGMOID, ROLE_ROUTER, PART_OUTPUT,
                                      SHAPE_ROUTER, SAVES_RESULT);
@@ -194,10 +194,9 @@ static struct value grouped_bias(struct graph *g, uint16_t number, uint32_t rows
 }
 
 // No operation of autocast's list: in the input's format. offsets: where each expert's rows end.
-GROUPED_APART struct value layer_grouped_mm(struct graph *g, struct value x, uint16_t number,
-                                            uint32_t offsets, shape_id shape)
+static struct value grouped_mm(struct graph *g, struct value x, struct value w, uint32_t offsets,
+                               shape_id shape)
 {
-    struct value w = graph_param(g, false, number);
     struct value out = graph_make(g, OP_GROUPED_MM, w.role, PART_OUTPUT, x.dtype, shape);
     if (graph_needs(g, x) || graph_needs(g, w)) {
         int32_t n = graph_node(g, NODE_GROUPED_MM, &out, 0);
@@ -210,6 +209,14 @@ GROUPED_APART struct value layer_grouped_mm(struct graph *g, struct value x, uin
     graph_drop(g, w);
     return out;
 }
+
+#ifndef VRAM_SMALL
+struct value layer_grouped_mm(struct graph *g, struct value x, uint16_t number, uint32_t offsets,
+                              shape_id shape)
+{
+    return grouped_mm(g, x, graph_param(g, false, number), offsets, shape);
+}
+#endif
 
 static struct value grouped_clamp(struct graph *g, struct value x, uint8_t sides)
 {
@@ -271,13 +278,14 @@ enum { SORTED, ORDER, NUMBERS, COUNTS, OFFSETS, GROUPED_TABLES };
 // Both products of the sorted rows; *bias stays a variable to the end, where there is one. mask: of
 // rows of others' experts, or TAPE_NONE.
 static struct value grouped_products(struct graph *g, struct value rows, const uint32_t table[],
-                                     uint32_t mask, struct value *bias)
+                                     uint32_t mask, struct value *bias, struct wrapped_experts *w)
 {
     uint32_t sorted = table[SORTED], offsets = table[OFFSETS];
     bool biases = g->m->features & HAS_SINKS;
     if (biases)
         *bias = grouped_bias(g, P_EXPERTS_UP_BIAS, sorted, SHAPE_ROUTED_FF2);
-    struct value both = layer_grouped_mm(g, rows, P_EXPERTS_UP, offsets, SHAPE_ROUTED_FF2);
+    struct value both =
+        grouped_mm(g, rows, wrapped_weight(g, P_EXPERTS_UP, w), offsets, SHAPE_ROUTED_FF2);
     if (biases)
         both = layer_add_into(g, both, *bias);
     both = grouped_masked(g, both, mask);
@@ -288,7 +296,8 @@ static struct value grouped_products(struct graph *g, struct value rows, const u
         graph_drop(g, *bias);
         *bias = next;
     }
-    struct value out = layer_grouped_mm(g, product, P_EXPERTS_DOWN, offsets, GROUPED_ROWS(g));
+    struct value out =
+        grouped_mm(g, product, wrapped_weight(g, P_EXPERTS_DOWN, w), offsets, GROUPED_ROWS(g));
     graph_drop(g, product);
     return grouped_masked(g, biases ? layer_add_into(g, out, *bias) : out, mask);
 }
@@ -322,6 +331,7 @@ GROUPED_APART struct value layer_experts_routed(struct graph *g, struct value x,
 {
     uint32_t table[GROUPED_TABLES];
     struct value bias = graph_none(), unsorted;
+    struct wrapped_experts wrapped = wrapped_open(g);
     grouped_sort(g, table);
     uint32_t tokens = graph_scratch(g, OP_DIV, ROLE_ROUTER, PART_MASK, DT_I64, GROUPED_LIST(g));
     struct value rows = layer_rows(g, x, tokens, PART_INPUT, GROUPED_ROWS(g));
@@ -329,7 +339,7 @@ GROUPED_APART struct value layer_experts_routed(struct graph *g, struct value x,
     struct value shares = layer_rows(g, weights, table[ORDER], PART_OUTPUT, GROUPED_LIST(g));
     grouped_count(g, table);
     uint32_t mask = spread_mask(g, &rows);
-    struct value y = grouped_products(g, rows, table, mask, &bias);
+    struct value y = grouped_products(g, rows, table, mask, &bias, &wrapped);
     struct value weighted = layer_mul(g, y, shares, ROLE_EXPERTS, PART_SCALED);
     struct value sum = grouped_back(g, weighted, &unsorted),
                  out = graph_to(g, sum, x.dtype, PART_OUTPUT_CAST);
@@ -342,6 +352,7 @@ GROUPED_APART struct value layer_experts_routed(struct graph *g, struct value x,
     graph_drop(g, y);
     graph_drop(g, shares);
     graph_drop(g, rows);
+    wrapped_close(g, &wrapped);
     return out;
 }
 
@@ -362,14 +373,15 @@ static struct value grouped_weighed(struct graph *g, struct value x, struct valu
 #ifndef VRAM_SMALL
 // Everything in float32, out of a weight that is. SRC: transformers
 // models/{ernie4_5_moe,hunyuan_v1_moe}/modeling_*.py (Ernie4_5_MoeTopKRouter, HunYuanMoEV1Gate).
-static struct routing route_in_float(struct graph *g, struct value x)
+static struct routing route_in_float(struct graph *g, struct value x, struct wrapped *wrapped)
 {
     bool ernie = g->m->c.family == FAMILY_ERNIE_MOE;
-    struct value w = graph_param(g, false, P_ROUTER), wide = graph_to(g, x, DT_F32, PART_UPCAST);
+    struct value w = ernie ? wrapped_router_weight(g, wrapped) : graph_param(g, false, P_ROUTER),
+                 wide = graph_to(g, x, DT_F32, PART_UPCAST);
     struct value share, best;
     struct routing r = {
         .held = ernie ? graph_make(g, OP_MM, ROLE_ROUTER, PART_OUTPUT, DT_F32, SHAPE_ROUTER)
-                      : layer_linear(g, wide, P_ROUTER, SHAPE_ROUTER)};
+                      : wrapped_router_linear(g, wide, wrapped)};
     if (ernie)
         graph_follow_product(g, NODE_MM, &r.held, wide, w);
     struct value in = graph_to(g, r.held, DT_F32, PART_UPCAST);
@@ -398,25 +410,33 @@ static struct routing route_in_float(struct graph *g, struct value x)
 }
 #endif
 
-static struct routing route(struct graph *g, struct value x)
+static struct routing route_by(struct graph *g, struct value x, struct wrapped *w)
 {
     uint64_t has = g->m->features;
 #ifndef VRAM_SMALL
     if (model_routes_wide(g->m))
-        return route_in_float(g, x);
+        return route_in_float(g, x, w);
     if (g->m->c.family == FAMILY_PHIMOE) {
-        struct routing r = {.held = layer_linear(g, x, P_ROUTER, SHAPE_ROUTER)};
+        struct routing r = {.held = wrapped_router_linear(g, x, w)};
         r.weights = mixer_route(g, r.held, &r.chosen);
         return r;
     }
 #endif
     if (has & HAS_SINKS)
-        return route_best(g, x);
+        return route_best(g, x, w);
     if (has & HAS_BEST_SHARES)
-        return route_best_wide(g, x);
+        return route_best_wide(g, x, w);
     if (has & HAS_WIDE_SHARES)
-        return route_wide_shares(g, x);
-    return has & HAS_SIGMOID_ROUTER ? route_sigmoid(g, x) : route_shares(g, x);
+        return route_wide_shares(g, x, w);
+    return has & HAS_SIGMOID_ROUTER ? route_sigmoid(g, x, w) : route_shares(g, x, w);
+}
+
+static struct routing route(struct graph *g, struct value x)
+{
+    struct wrapped w = wrapped_router_open(g);
+    struct routing r = route_by(g, x, &w);
+    wrapped_router_close(g, &w);
+    return r;
 }
 
 struct value layer_experts_grouped(struct graph *g, struct value x, block_fn *shared)
@@ -436,61 +456,4 @@ struct value layer_experts_grouped(struct graph *g, struct value x, block_fn *sh
     graph_drop(g, r.weights);
     tape_unref(g->t, r.chosen);
     return out;
-}
-
-static uint32_t indices(struct graph *g)
-{
-    return graph_scratch(g, OP_MUL, ROLE_ROUTER, PART_SCRATCH, DT_I64, GROUPED_LIST(g));
-}
-
-// Zeros of the input's size, to which the rows are added in an order that a sort finds.
-void node_route(struct graph *g, const struct node *n, uint32_t results[])
-{
-    enum { TEMPORARIES = 4 };
-    uint32_t temporary[TEMPORARIES];
-    const struct edge *e = &n->edges[0];
-    if (n->edge_count == 0 || e->to == GRAPH_NO_NODE)
-        return;
-    results[0] = graph_scratch(g, OP_ZEROS, e->role, PART_GRAD, n->dtype, e->shape);
-    for (unsigned i = 0; i < TEMPORARIES; i++)
-        temporary[i] = indices(g);
-    for (unsigned i = TEMPORARIES; i-- > 0;)
-        tape_unref(g->t, temporary[i]);
-}
-
-// Edges: self, mat2.
-void node_grouped_mm(struct graph *g, const struct node *n, uint32_t results[])
-{
-    static const uint8_t parts[2] = {PART_GRAD, PART_WEIGHT_GRAD};
-    for (unsigned k = 2; k-- > 0;)
-        if (n->edges[k].to != GRAPH_NO_NODE)
-            results[k] = graph_scratch(g, OP_GROUPED_MM, n->edges[k].role, parts[k],
-                                       n->edges[k].dtype, n->edges[k].shape);
-}
-
-// Where the input was within its limits: a mask for each of them.
-void node_clamp(struct graph *g, const struct node *n, uint32_t results[])
-{
-    uint32_t mask[2] = {TAPE_NONE, TAPE_NONE};
-    if (n->edge_count == 0 || n->edges[0].to == GRAPH_NO_NODE)
-        return;
-    for (unsigned i = 0; i < n->extra; i++)
-        mask[i] = graph_scratch(g, OP_EQ, n->role, PART_MASK, DT_BYTE, n->shape);
-    results[0] = graph_scratch(g, OP_WHERE, n->role, PART_GRAD, n->dtype, n->shape);
-    tape_unref(g->t, mask[1]);
-    tape_unref(g->t, mask[0]);
-}
-
-void node_sigmoid(struct graph *g, const struct node *n, uint32_t results[])
-{
-    if (n->edge_count > 0 && n->edges[0].to != GRAPH_NO_NODE)
-        results[0] = graph_scratch(g, OP_SIGMOID_BACKWARD, n->role, PART_GRAD, n->dtype, n->shape);
-}
-
-// A sum's gradient, expanded over what was summed.
-void node_spread(struct graph *g, const struct node *n, uint32_t results[])
-{
-    const struct edge *e = &n->edges[0];
-    if (n->edge_count > 0 && e->to != GRAPH_NO_NODE)
-        results[0] = graph_scratch(g, OP_CLONE, e->role, PART_GRAD, e->dtype, e->shape);
 }

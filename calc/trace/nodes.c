@@ -19,6 +19,7 @@
 #include "calc/trace/layers_mixer.h"
 #include "calc/trace/layers_xielu.h"
 #include "calc/trace/layers_grouped.h"
+#include "calc/trace/layers_wrapped.h"
 #include "calc/trace/layers_permuted.h"
 #include "calc/trace/loss_chunked.h"
 #include "calc/trace/loss_tiled.h"
@@ -384,11 +385,6 @@ static void node_softmax(struct graph *g, const struct node *n, uint32_t results
         tape_unref(g->t, graph_scratch(g, OP_MUL, n->role, PART_SCRATCH, n->dtype, n->shape));
 }
 
-static void node_neg(struct graph *g, const struct node *n, uint32_t results[])
-{
-    node_one(g, n, 0, OP_NEG, results);
-}
-
 static node_fn *const node_table[NODE_COUNT] = {
     [NODE_MM] = node_mm,
     [NODE_COMPILED_BLOCK] = node_compiled_block,
@@ -461,6 +457,7 @@ static node_fn *const node_table[NODE_COUNT] = {
     [NODE_BADDBMM] = node_baddbmm,
     [NODE_GELU_FUNCTION] = node_gelu_function,
     [NODE_EXPERTS_BMM] = node_experts_bmm,
+    [NODE_FOLD] = node_fold,
     [NODE_GATHER_SHARES] = node_gather_shares,
     [NODE_RELU] = node_relu,
     [NODE_GATHER_ROWS] = node_gather_rows,

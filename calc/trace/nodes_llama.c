@@ -23,6 +23,13 @@ shape_id node_sdpa_tiles(const struct node *n)
     return n->dtype == DT_F32 ? SHAPE_TILES : SHAPE_LOW_TILES;
 }
 
+void node_neg(struct graph *g, const struct node *n, uint32_t results[])
+{
+    if (wanted(n))
+        results[0] = graph_scratch(g, OP_NEG, n->edges[0].role, PART_GRAD, n->edges[0].dtype,
+                                   n->edges[0].shape);
+}
+
 // grad * (2 * self.pow(1))
 void node_pow(struct graph *g, const struct node *n, uint32_t results[])
 {

@@ -195,10 +195,11 @@ def adapters(model, kind, checkpoint):
     if rank == "ia3":
         cfg = peft.IA3Config(task_type=task)
     else:
-        cfg = peft.LoraConfig(task_type=task, r=int(rank), lora_alpha=16,
+        cfg = peft.LoraConfig(task_type=task, r=int(rank), lora_alpha=int(words.get("alpha", 16)),
                               lora_dropout=float(words.get("dropout", 0)),
                               target_modules=targets[0] if targets == ["all-linear"] else targets,
                               use_dora="dora" in words,
+                              target_parameters=words["parameters"].split(";") if "parameters" in words else None,
                               modules_to_save=words["save"].split(";") if "save" in words else None)
     if checkpoint and hasattr(model, "enable_input_require_grads"):
         model.enable_input_require_grads()

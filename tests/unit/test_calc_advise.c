@@ -120,7 +120,13 @@ static const struct line {
     {"preset=mixtral-8x7b", "lora",
      "peft_config=LoraConfig(r=16, target_modules=[\"q_proj\", \"k_proj\", \"v_proj\", "
      "\"o_proj\"])"},
-    {"preset=deepseek-v3", "lora", NULL},
+    {"preset=deepseek-v3", "lora",
+     "peft_config=LoraConfig(r=16, target_modules=[\"q_a_proj\", \"q_b_proj\", "
+     "\"kv_a_proj_with_mqa\", \"kv_b_proj\", \"o_proj\"])"},
+    {"preset=mixtral-8x7b", "qlora",
+     "peft_config=LoraConfig(r=16, target_modules=[\"q_proj\", \"k_proj\", \"v_proj\", "
+     "\"o_proj\"]), quantization_config=BitsAndBytesConfig(load_in_4bit=True, "
+     "bnb_4bit_quant_type=\"nf4\", bnb_4bit_compute_dtype=torch.bfloat16)"},
     {"preset=llama-3.1-8b framework=torchtune", "in_backward", "optimizer_in_bwd=True"},
     {"preset=llama-3.1-8b", "in_backward", NULL},
     {"preset=llama-3.2-1b batch_size=8", "checkpoint", "gradient_checkpointing=True"},

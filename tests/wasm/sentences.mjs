@@ -24,7 +24,7 @@ const UNSEEN = [
     [/^(not_literal|default_read|rank_unused|word_unread|function_unread|loaded_twice|called_again|call_conditional|no_such_target|inside_a_block)$/, 'what was read and what was assumed stand beside each other'],
     [/^(server_command|model_by_name|other_gpus|weights_in_two_bytes|mxfp4_expanded|length_chosen|sizes_assumed|inner_assumed)$/, 'the setting itself stands among what was assumed, and in the form'],
     [/^(shakespeare_char|compile_left_out|log_)/, 'the setting itself stands among what was assumed'],
-    [/^(nothing_set|idle_gpus|evaluation_alone|eval_all_kept|heads_are_padded|adapters_unfused|unsloth_(plain|frozen|wide|compiled|eval)|bits_undivided|activations_stay|settings_apart|masks_unsaid|router_loss|every_idle|newer_version)/, 'about a run as the command line gives it'],
+    [/^(nothing_set|idle_gpus|experts_written_out|evaluation_alone|eval_all_kept|heads_are_padded|adapters_unfused|unsloth_(plain|frozen|wide|compiled|eval)|bits_undivided|activations_stay|settings_apart|masks_unsaid|router_loss|every_idle|newer_version)/, 'about a run as the command line gives it'],
     [/^(attention_(falls_back|exact|in_half|groups)|bfloat16_emulated|paged_outside|offloaded|cache_(returned|kept))$/, 'the table of parts and the verdict have the figure'],
 ];
 const errors = new Map(), unsaid = [], met = new Set();

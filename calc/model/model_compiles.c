@@ -27,6 +27,16 @@ static bool model_compiles_family(const struct vram_config *c)
             framework_goes(c, BY_COMPLEX_ANGLES) && !c->float8 && c->context_parallel == 1);
 }
 
+// torchtitan's tensor parallelism, whose activations are divided along the sequence, of Llama; in
+// float8 with one scale a tensor, whose numbers are gathered as they are multiplied. SRC:
+// torchtitan models/llama3/infra/parallelize.py (apply_tp).
+static bool model_compiles_divided(const struct vram_config *c)
+{
+    return MODEL_IS_WHOLE && c->sequence_parallel && framework_goes(c, BY_DTENSOR) &&
+           !(family_has(c) & HAS_HEAD_NORM) && c->float8 != FLOAT8_ROWWISE &&
+           c->context_parallel == 1;
+}
+
 // torch.compile of each block whose numbers are of two bytes. torchtune compiles the whole model up
 // to PyTorch 2.4. SRC: its training/_compile.py, compile_model.
 bool model_compiles_blocks(const struct vram_config *c)
@@ -37,7 +47,7 @@ bool model_compiles_blocks(const struct vram_config *c)
         return false;
     return here && c->task == TASK_TRAIN && p->compute == DT_LOW && !p->autocast &&
            (!c->lora_rank || model_compiles_adapters(c)) && !c->kernels &&
-           c->tensor_parallel == 1 && c->pipeline_parallel == 1 &&
+           (c->tensor_parallel == 1 || model_compiles_divided(c)) && c->pipeline_parallel == 1 &&
            c->attention == ATTENTION_FLASH && c->dropout == 0;
 }
 

@@ -286,7 +286,7 @@ static int model_check_parallel(const struct vram_config *c, struct message *e)
 {
     uint64_t tp = c->tensor_parallel;
     bool plain =
-        !c->compile &&
+        (!c->compile || (MODEL_IS_WHOLE && framework_goes(c, BY_BLOCKS))) &&
         (!c->n_expert || (MODEL_IS_WHOLE && framework_goes(c, BY_PERMUTED_EXPERTS))) &&
         c->task == TASK_TRAIN &&
         (MODEL_IS_WHOLE || !framework_goes(c, BY_DTENSOR)) &&  // what is gathered stays

@@ -169,6 +169,16 @@ uint64_t dims_share_of(const struct dims *d, unsigned shape, uint64_t elements)
 
 #ifndef VRAM_SMALL
 // Labels are shifted before they are divided; of a divided row a GPU can have all that count.
+// PyTorch's backward of an embedding of more than 3072 tokens adds up rows in float32: ten tokens
+// of one word, and the rest of each word's. SRC: pytorch
+// aten/src/ATen/native/cuda/EmbeddingBackwardKernel.cu (NROWS_PER_THREAD, grad_weight_per_segment),
+// Embedding.cu (embedding_dense_backward_cuda).
+static uint64_t dims_word_sums(const struct dims *d)
+{
+    uint64_t rows = d->N / 10 + (d->N < d->words ? d->N : d->words);
+    return d->N > 3072 ? size_mul(rows, d->C) : 0;
+}
+
 static void dims_labels(struct dims *d, const struct vram_config *c)
 {
     d->scored = d->T - (c->context_parallel == 1);
@@ -188,6 +198,7 @@ void dims_make(struct dims *d, const struct model *m)
         .B = c->batch_size, .T = c->seq_len / c->context_parallel, .C = c->n_embd, .N = m->tokens};
 #ifndef VRAM_SMALL
     d->CE = model_embedding_width(m);
+    d->words = c->vocab_size;
     d->seen = c->attention_mask == ATTENTION_MASK_PACKED ? d->N : d->T;
     bool cut = c->context_parallel > 1 && framework_goes(c, BY_TRANSFORMERS);
     d->turned = cut ? d->N : d->T;

@@ -91,6 +91,7 @@ struct dims {
     uint64_t l;                // width of the way beside attention
     uint64_t L, P, VP;         // layers, width and rows of the embedding that each has of its own
     uint64_t GD, GKH, GQ, GK;  // D, KH, Q, K of layers without a window, where those are others
+    uint64_t words;            // of the whole vocabulary
 #endif
     uint64_t S;         // tokens of the residual stream: a part of them with sequence_parallel
     uint64_t H, KH, D;  // heads, key and value heads, width of a head

@@ -20,6 +20,7 @@
 #include "calc/trace/layers_lora.h"
 #include "calc/trace/pass_compile_kept.h"
 #include "calc/trace/pass_compile_whole.h"
+#include "calc/trace/sequence.h"
 
 enum buffer_id {
 #define BUFFER(id, ...) B_##id,
@@ -52,6 +53,7 @@ enum when {
     RING_REPEATED,
     OTHER_WIDTH,
     CAST,
+    PARTS,
     WHENS
 };
 
@@ -74,7 +76,13 @@ enum { KEPT_BUFFERS = B_LOW_0 };  // those that backward can get
 
 // A graph as a list: take a buffer, give it back, make a weight's gradient; what follows an IF is
 // left out where it does not hold.
+#ifdef VRAM_SMALL
+typedef uint8_t list_entry;
 enum { GIVE = 103, WEIGHT = 206, CONDITION = 233, END = 255 };
+#else
+typedef uint16_t list_entry;
+enum { GIVE = 200, WEIGHT = 400, CONDITION = 440, END = 500 };
+#endif
 _Static_assert((int)PLACES <= (int)GIVE, "buffers and what is done with them are numbered apart");
 _Static_assert((int)CONDITION + (int)WHENS <= (int)END, "a condition is no end");
 #define IF(when) (CONDITION + when)
@@ -129,12 +137,12 @@ static void weights_each(struct graph *g, void (*fn)(struct graph *g, uint16_t n
     D(LN2), D(LN1), D(O), G(ATTENDED), D(V), G(D_VALUE), D(K), G(D_KEY), D(Q), G(NORM1), \
         G(D_QUERY), G(QUERY_LOW), G(D_ATTENDED), G(D_NORM1), G(D_NORM1_QUERY), G(INPUT), G(RSTD1)
 
-static const uint8_t own_plain_forward[] = {
+static const list_entry own_plain_forward[] = {
     T(RSTD1),    T(NORM1),     PROJECT,   TURN,      G(QUERY_TURNED), G(KEY_TURNED),
     T(KEYS),     IF(REPEATED), G(KEY),    T(VALUES), IF(REPEATED),    G(VALUE),
     T(ATTENDED), T(SUMS),      T(MIDDLE), T(RSTD2),  T(NORM2),        T(GATE),
     T(UP),       T(PRODUCT),   T(RESULT), END};
-static const uint8_t own_plain_backward[] = {
+static const list_entry own_plain_backward[] = {
     D(DOWN),       G(PRODUCT),    T(D_PRODUCT),    T(D_GATE),        G(D_PRODUCT),
     G(GATE),       D(GATE),       T(D_NORM2),      G(D_GATE),        D(UP),
     G(NORM2),      T(D_NORM2_UP), G(UP),           T(D_INPUT),       G(INCOMING),
@@ -144,11 +152,11 @@ static const uint8_t own_plain_backward[] = {
     G(ANGLES),     G(QUERY_WIDE), G(QUERY_TURNED), T(D_NORM1_QUERY), G(D_NORM2),
     G(D_NORM2_UP), G(MIDDLE),     G(RSTD2),        LAST_WEIGHTS,     END};
 // The result's buffer is that of the norm, of the turned query and of the output projection before.
-static const uint8_t own_chosen_forward[] = {
+static const list_entry own_chosen_forward[] = {
     T(RESULT),   PROJECT,  TURN,    G(QUERY_TURNED), G(KEY_TURNED), T(KEYS),  T(VALUES),
     T(ATTENDED), T(SUMS),  G(KEY),  G(KEYS),         G(VALUES),     T(NORM2), T(GATE),
     T(UP),       G(NORM2), T(DOWN), G(UP),           G(DOWN),       END};
-static const uint8_t own_chosen_backward[] = {
+static const list_entry own_chosen_backward[] = {
     T(MIDDLE),     T(RSTD2),        T(NORM2),     T(UP),           T(D_PRODUCT),    T(PRODUCT),
     T(D_GATE),     T(D_UP),         G(UP),        G(D_PRODUCT),    G(GATE),         D(DOWN),
     G(PRODUCT),    D(GATE),         T(D_NORM2),   G(D_GATE),       D(UP),           G(D_UP),
@@ -158,13 +166,13 @@ static const uint8_t own_chosen_backward[] = {
     G(KEYS),       G(VALUES),       G(VALUE),     T(ANGLES),       T(KEY_TURNED),   G(KEY_WIDE),
     G(KEY_TURNED), T(QUERY_TURNED), G(ANGLES),    G(QUERY_WIDE),   G(QUERY_TURNED), T(D_NORM1),
     G(MIDDLE),     G(NORM2),        G(D_NORM2),   G(RSTD2),        LAST_WEIGHTS,    END};
-static const uint8_t own_full_forward[] = {
+static const list_entry own_full_forward[] = {
     T(NORM1),      T(RESULT), T(KEY),    T(VALUE),    G(NORM1), TURN,        G(QUERY_TURNED),
     G(KEY_TURNED), T(KEYS),   T(VALUES), T(ATTENDED), T(SUMS),  G(KEY),      G(VALUE),
     G(KEYS),       G(VALUES), G(SUMS),   T(GATE),     T(UP),    G(ATTENDED), G(UP),
     T(DOWN),       G(GATE),   G(DOWN),   END};
 // The query's buffer becomes that of the output projection.
-static const uint8_t own_full_backward[] = {
+static const list_entry own_full_backward[] = {
     T(RSTD1),    T(NORM1),      PROJECT,    TURN,         T(QUERY_LOW), G(QUERY_TURNED),
     T(KEY_LOW),  G(KEY_TURNED), T(KEYS),    T(VALUES),    T(ATTENDED),  T(SUMS),
     G(KEY),      T(RSTD2),      T(NORM2),   T(D_PRODUCT), T(GATE),      T(UP),
@@ -177,14 +185,16 @@ static const uint8_t own_full_backward[] = {
 // times.
 enum compiled { PLAIN, CHOSEN, FULL, AROUND, COMPILED_KINDS };
 
-#define GRAPH(name, ...) static const uint8_t name[] = {__VA_ARGS__, END};
+#define GRAPH(name, ...) static const list_entry name[] = {__VA_ARGS__, END};
 #include "calc/trace/block_float8.def"
-#define GRAPH(name, ...) static const uint8_t name[] = {__VA_ARGS__, END};
+#define GRAPH(name, ...) static const list_entry name[] = {__VA_ARGS__, END};
 #include "calc/trace/block_adapted.def"
 // The page's build has no room for the others (model_compiles_blocks).
 #ifndef VRAM_SMALL
-#define GRAPH(name, ...) static const uint8_t name[] = {__VA_ARGS__, END};
+#define GRAPH(name, ...) static const list_entry name[] = {__VA_ARGS__, END};
 #include "calc/trace/block_headed.def"
+#define GRAPH(name, ...) static const list_entry name[] = {__VA_ARGS__, END};
+#include "calc/trace/block_divided.def"
 #endif
 
 // By what the products' operands are scaled, if they are cast to float8.
@@ -195,9 +205,9 @@ enum compiled { PLAIN, CHOSEN, FULL, AROUND, COMPILED_KINDS };
         [FULL] = {forward##_full_forward, NULL, backward##_full_backward}, \
         [AROUND] = {forward##_plain_forward, forward##_plain_forward, backward##_plain_backward}, \
     }
-enum { ADAPTED = float8_COUNT, HEADED, FORMS };
+enum { ADAPTED = float8_COUNT, HEADED, DIVIDED, DIVIDED_LOW, FORMS };
 static const struct compiled_graphs {
-    const uint8_t *forward, *again, *backward;
+    const list_entry *forward, *again, *backward;
 } graphs[FORMS][COMPILED_KINDS] = {
     [FLOAT8_NONE] = GRAPHS(own, own),
     [FLOAT8_TENSORWISE] = GRAPHS(low, tensorwise),
@@ -207,6 +217,8 @@ static const struct compiled_graphs {
                  [AROUND] = {adapted_plain_forward, adapted_plain_forward, adapted_plain_backward}},
 #ifndef VRAM_SMALL
     [HEADED] = GRAPHS(headed, headed),
+    [DIVIDED] = GRAPHS(divided, divided),
+    [DIVIDED_LOW] = GRAPHS(divided_low, divided_low),
 #endif
 };
 
@@ -237,6 +249,9 @@ static void run_open(struct run *r, struct graph *g)
     r->takes[OTHER_WIDTH] = MODEL_IS_WHOLE && g->m->c.n_head * g->m->c.head_dim != g->m->c.n_embd;
     r->takes[CAST] = MODEL_IS_WHOLE && scheme_divides_weights(&g->m->c);
     r->takes[BITS] = g->m->c.quantization != QUANTIZATION_NONE;
+#ifndef VRAM_SMALL
+    r->takes[PARTS] = !sequence_in_order(g->m);
+#endif
     for (unsigned i = 0; i < sizeof adapted / sizeof *adapted; i++)
         r->takes[adapted[i].when] = lora_is_adapted(g, false, weights[adapted[i].weight]);
     r->takes[BARE_INNER] = !r->takes[ADAPTED_GATE] && !r->takes[ADAPTED_UP];
@@ -260,7 +275,7 @@ static void run_gradient(struct run *r, unsigned which)
         compile_gradient(r->g, false, with_weights[which][k], OP_TRITON, PART_WEIGHT_GRAD);
 }
 
-static void run_entry(struct run *r, uint8_t entry)
+static void run_entry(struct run *r, list_entry entry)
 {
     if (entry >= WEIGHT)
         run_gradient(r, entry - WEIGHT);
@@ -275,13 +290,13 @@ static void run_entry(struct run *r, uint8_t entry)
 // query. What a collective made is kept for backward although the block is checkpointed. SRC:
 // pytorch torch/distributed/tensor/experimental/_attention.py, _templated_ring_attention and
 // _SDPAMerger, of the first rank; PR 147561 (force_save_collectives); traces titan_cp_*.
-static const uint8_t ring_opens[] = {T(SENT), T(SENT_WHOLE), T(GATHERED), T(GATHERED_WHOLE),
-                                     G(SENT), G(SENT_WHOLE), END};
-static const uint8_t ring_waits[] = {T(HALVES), END};  // for the gradients
-static const uint8_t ring_closes[] = {G(HALVES), END};
-static const uint8_t ring_forgets[] = {G(GATHERED), G(GATHERED_WHOLE), G(RING_KEY), END};
+static const list_entry ring_opens[] = {T(SENT), T(SENT_WHOLE), T(GATHERED), T(GATHERED_WHOLE),
+                                        G(SENT), G(SENT_WHOLE), END};
+static const list_entry ring_waits[] = {T(HALVES), END};  // for the gradients
+static const list_entry ring_closes[] = {G(HALVES), END};
+static const list_entry ring_forgets[] = {G(GATHERED), G(GATHERED_WHOLE), G(RING_KEY), END};
 
-static void run_ring(struct run *r, const uint8_t *list)
+static void run_ring(struct run *r, const list_entry *list)
 {
     for (; *list != END && graph_ok(r->g); list++)
         run_entry(r, *list);
@@ -301,7 +316,7 @@ static void run_ring_close(struct run *r)
         run_ring(r, ring_forgets);
 }
 
-static void run_list(struct run *r, const uint8_t *list)
+static void run_list(struct run *r, const list_entry *list)
 {
     for (; *list != END && graph_ok(r->g); list++) {
         if (*list >= CONDITION) {
@@ -330,6 +345,8 @@ static const struct compiled_graphs *compiled_of(const struct graph *g, enum com
 {
     const struct vram_config *c = &g->m->c;
     bool headed = MODEL_IS_WHOLE && (g->m->features & HAS_HEAD_NORM);
+    if (MODEL_IS_WHOLE && c->tensor_parallel > 1)
+        return &graphs[c->float8 ? DIVIDED_LOW : DIVIDED][kind];
     return &graphs[headed ? HEADED : c->lora_rank ? ADAPTED : c->float8][kind];
 }
 
@@ -344,8 +361,8 @@ static void weight_accumulate(struct graph *g, uint16_t number)
 }
 
 // Attention that selective checkpointing does not know: its results go, and come back first of all.
-static const uint8_t attention_goes[] = {G(ATTENDED), G(SUMS), END};
-static const uint8_t attention_comes[] = {T(ATTENDED), T(SUMS), END};
+static const list_entry attention_goes[] = {G(ATTENDED), G(SUMS), END};
+static const list_entry attention_comes[] = {T(ATTENDED), T(SUMS), END};
 
 static bool compiled_repeats(const struct graph *g, enum compiled kind)
 {
@@ -387,7 +404,7 @@ struct value block_compiled_checkpointed(struct graph *g, struct value x)
 }
 
 // The node's own references become the graph's.
-static void run_begin_backward(struct run *r, struct node *n, const uint8_t *again)
+static void run_begin_backward(struct run *r, struct node *n, const list_entry *again)
 {
     for (unsigned id = 0; id < KEPT_BUFFERS && !again; id++)
         r->at[id] = compile_take(r->g, r->g->running + 1, id);

@@ -17,6 +17,7 @@
 #include "calc/trace/loss_tiled.h"
 #include "calc/trace/loss_transformers.h"
 #include "calc/trace/parallel.h"
+#include "calc/trace/sequence.h"
 
 // A compiled loss is one kernel each way, too; torchtune's model, which is not compiled, has made
 // its logits float32. SRC: traces titan_compiled_* of tests/calc/truth/frameworks; torchtune
@@ -48,7 +49,12 @@ static struct value loss_whole(struct graph *g, struct value *normed, uint32_t t
     *logits = parallel_head_leave(g, loss_output_logits(g, normed));
     loss_widen_returned(g, logits);
     bool kernel = g->m->c.cross_entropy == CROSS_ENTROPY_INPLACE || compile_is_of_loss(g->m);
-    if (kernel || loss_is_compiled(g, logits))
+    kernel = kernel || loss_is_compiled(g, logits);
+#ifndef VRAM_SMALL
+    if (kernel && sequence_loss_is_divided(g))
+        return sequence_loss_compiled(g, *logits);
+#endif
+    if (kernel)
         return loss_inplace(g, *logits, targets, SHAPE_TOKENS);
     return layer_cross_entropy(g, *logits, targets, g->m->c.cross_entropy == CROSS_ENTROPY_UPCAST);
 }

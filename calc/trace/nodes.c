@@ -330,7 +330,7 @@ static void node_embedding(struct graph *g, const struct node *n, uint32_t resul
     bool nanotron = MODEL_IS_WHOLE && graph_is_nanotron(g);
     bool gathered = MODEL_IS_WHOLE && sequence_is_gathered(g);
     uint32_t masked = nanotron   ? nanotron_embedding_gradient(g, n)
-                      : gathered ? sequence_whole(g, n->role, n->dtype)
+                      : gathered ? sequence_words(g, n->role, n->dtype)
                                  : TAPE_NONE;
 #ifndef VRAM_SMALL
     masked = traced_words(g, n, masked);

@@ -30,7 +30,7 @@ bool sequence_in_order(const struct model *m)
     return m->c.batch_size == 1 && m->c.torch >= 2012;
 }
 
-uint32_t sequence_whole(struct graph *g, uint8_t role, uint8_t dtype)
+static uint32_t sequence_whole(struct graph *g, uint8_t role, uint8_t dtype)
 {
     uint32_t parts = graph_scratch(g, OP_ALL_GATHER, role, PART_SCRATCH, dtype, SHAPE_U_WHOLE);
     if (sequence_in_order(g->m))
@@ -96,6 +96,32 @@ void sequence_rows(struct graph *g, uint32_t held[2])
     held[1] = sequence_reorder(g, ROLE_WTE, g->residual);
 }
 
+// Sorted indices, where they were, their segments.
+#define SEQUENCE_INDICES 5
+
+// The gradient is gathered and gone when the rows are added up. SRC: pytorch
+// torch/distributed/tensor/_ops/_embedding_ops.py (embedding_dense_backward_strategy: no rule for
+// divided rows), whose num_weights is a plain number and stays whole; traces titan_tp_*.
+uint32_t sequence_words(struct graph *g, uint8_t role, uint8_t dtype)
+{
+    uint32_t whole = sequence_whole(g, role, dtype), indices[SEQUENCE_INDICES];
+    if (!graph_ok(g))
+        return TAPE_NONE;
+    struct node *n = &g->nodes[g->running];
+    tape_unref(g->t, n->gradient[0]);
+    n->gradient[0] = TAPE_NONE;
+    uint32_t words =
+        graph_scratch(g, OP_EMBEDDING_BACKWARD, role, PART_SCRATCH, dtype, SHAPE_W_WORDS);
+    for (unsigned i = 0; i < SEQUENCE_INDICES; i++)
+        indices[i] = graph_scratch(g, OP_EMBEDDING_BACKWARD, role, PART_TEMP, DT_I64, SHAPE_TOKENS);
+    tape_unref(g->t,
+               graph_scratch(g, OP_EMBEDDING_BACKWARD, role, PART_TEMP, DT_F32, SHAPE_WORD_SUMS));
+    for (unsigned i = 0; i < SEQUENCE_INDICES; i++)
+        tape_unref(g->t, indices[i]);
+    tape_unref(g->t, whole);
+    return words;
+}
+
 // shifted = x - max; result = shifted - log(sum(exp(shifted))): the first is a variable to the end.
 struct value sequence_log_softmax(struct graph *g, struct value logits)
 {
@@ -112,6 +138,33 @@ struct value sequence_log_softmax(struct graph *g, struct value logits)
     for (unsigned i = 0; i < 3; i++)
         tape_unref(g->t, numbers[i]);
     return log;
+}
+
+// SRC: pytorch torch/distributed/tensor/parallel/loss.py as Inductor compiles it; traces titan_tp_*
+// of a compiled loss.
+struct value sequence_loss_compiled(struct graph *g, struct value logits)
+{
+    uint32_t numbers[3];  // the largest, the sum of powers, its logarithm
+    for (unsigned i = 0; i < 2; i++)
+        numbers[i] = graph_scratch(g, OP_TRITON, ROLE_LOSS, PART_SCRATCH, DT_F32, SHAPE_TOKENS);
+    uint32_t shifted = graph_scratch(g, OP_TRITON, ROLE_LOGITS, PART_SCRATCH, DT_F32, logits.shape);
+    numbers[2] = graph_scratch(g, OP_TRITON, ROLE_LOSS, PART_SCRATCH, DT_F32, SHAPE_TOKENS);
+    uint32_t here = graph_scratch(g, OP_TRITON, ROLE_LOSS, PART_MASK, DT_BYTE, SHAPE_TOKENS);
+    struct value loss = graph_make(g, OP_TRITON, ROLE_LOSS, PART_SELF, DT_F32, SHAPE_ONE);
+    tape_unref(g->t, numbers[2]);
+    uint32_t log = graph_scratch(g, OP_TRITON, ROLE_LOGITS, PART_LOG_SOFTMAX, DT_F32, logits.shape);
+    tape_unref(g->t, numbers[0]);
+    tape_unref(g->t, shifted);
+    tape_unref(g->t, numbers[1]);
+    if (graph_needs(g, logits)) {
+        int32_t n = graph_node(g, NODE_INPLACE, &loss, 0);
+        graph_save(g, n, log);
+        graph_save(g, n, here);
+        graph_edge(g, n, logits);
+    }
+    tape_unref(g->t, here);
+    tape_unref(g->t, log);
+    return loss;
 }
 
 // Variables of the function, a number a token each: the targets, those of this GPU's words, which

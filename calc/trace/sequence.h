@@ -21,14 +21,17 @@ struct value sequence_gather_local(struct graph *g, struct value x);
 // The result of a row-parallel layer: each GPU's part of the sum.
 struct value sequence_scatter(struct graph *g, struct value x);
 
-// A gathered gradient: the caller's to drop.
-uint32_t sequence_whole(struct graph *g, uint8_t role, uint8_t dtype);
-
 // What the embedding holds: the rows of this GPU's words, and their copy. The caller's to drop.
 void sequence_rows(struct graph *g, uint32_t held[2]);
 
+// The embedding's gradient over all words, of which this GPU's are copied: the caller's to drop.
+uint32_t sequence_words(struct graph *g, uint8_t role, uint8_t dtype);
+
 // What log_softmax makes on its way: the caller's to drop.
 struct value sequence_log_softmax(struct graph *g, struct value logits);
+
+// One kernel each way over this GPU's words: the logarithms of four bytes are kept, not the logits.
+struct value sequence_loss_compiled(struct graph *g, struct value logits);
 uint32_t sequence_nll_gradient(struct graph *g, const struct node *n);
 
 node_fn node_sequence, node_sequence_part;

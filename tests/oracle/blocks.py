@@ -58,9 +58,9 @@ def titan_checkpoint(model, mode, compiled, parallelize):
 
 
 def titan(family, layers, batch, seq, compile=False, checkpoint="", loss="eager", world=0, dtype="bf16",
-          optimizer="fused", clip=0, steps=2, float8="", offload=False, cp=0, tp=0, replicas=1, amp=False):
+          optimizer="fused", clip=0, steps=2, float8="", offload=False, cp=0, tp=0, replicas=1, amp=False, wide=False):
     """torchtitan's train step: its model, its order of wrapping (tensor and context parallelism, checkpointing, compile,
-    FSDP2 over world GPUs, tp and replicas times as many in all), its loss."""
+    FSDP2 over world GPUs, tp and replicas times as many in all), its loss. wide: float8 without float8's all-gather."""
     from torchtitan.components.loss import cross_entropy_loss
     parallelize = titan_package(family)[2]
     if world:
@@ -73,7 +73,7 @@ def titan(family, layers, batch, seq, compile=False, checkpoint="", loss="eager"
         from torchao.float8 import Float8LinearConfig, convert_to_float8_training
         recipe = {} if float8 == "tensorwise" else {"recipe": float8}
         config = (Float8LinearConfig.from_recipe_name(float8) if recipe else
-                  Float8LinearConfig(enable_fsdp_float8_all_gather=bool(world)))
+                  Float8LinearConfig(enable_fsdp_float8_all_gather=bool(world) and not wide))
         convert_to_float8_training(model, config=config, module_filter_fn=lambda m, name: "output" not in name)
     if tp:
         titan_tensor_parallel(model, titan_mesh("tp", world, tp), float8)

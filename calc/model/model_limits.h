@@ -18,6 +18,7 @@ struct model_limit {
 // The first row that is here is the error.
 int model_check_limits(const struct model_limit *limits, size_t count, struct message *e);
 
+int model_check_compile(const struct vram_config *c, struct message *e);
 int model_check_optimizer(const struct vram_config *c, struct message *e);
 int model_check_lengths(const struct vram_config *c, struct message *e);
 int model_check_context(const struct vram_config *c, struct message *e);

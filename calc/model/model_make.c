@@ -326,55 +326,6 @@ static void model_dense_targets(struct vram_config *c)
         c->lora_targets |= dense;
 }
 
-// Of the whole model, or of each block.
-static int model_check_compile(const struct vram_config *c, struct message *e)
-{
-    bool blocks = c->compile && framework_goes(c, BY_BLOCKS);
-    bool compiled = c->compile && !blocks, parts = compiled && model_compiles_parts(c);
-    bool whole = compiled && (parts || model_compiles_whole(c));
-    const struct model_limit limits[] = {
-#ifndef VRAM_SMALL
-        {compiled && c->kernels == KERNELS_LIGER && framework_goes(c, BY_TRANSFORMERS),
-         MESSAGE_compile_liger,
-         {"compile", "kernels"}},
-#endif
-        {compiled && !whole && c->attention == ATTENTION_MATH,
-         MESSAGE_compile_math,
-         {"compile", "attention"}},
-        {compiled && !whole && c->family != FAMILY_GPT2,
-         MESSAGE_compile_family,
-         {"compile", "family"}},
-        {compiled && !whole && c->dtype == DTYPE_BFLOAT16_PURE,
-         MESSAGE_compile_pure,
-         {"compile", "dtype"}},
-        {compiled && scheme_divides_weights(c) && !parts,
-         MESSAGE_compile_sharded,
-         {"compile", "parallel"}},
-        {compiled && !whole && c->lora_rank, MESSAGE_compile_lora, {"compile", "lora_rank"}},
-        {compiled && c->cross_entropy != CROSS_ENTROPY_EAGER &&
-             !(whole && c->cross_entropy == CROSS_ENTROPY_UPCAST) &&
-             !(MODEL_IS_WHOLE && whole && !parts && c->cross_entropy == CROSS_ENTROPY_TILED),
-         MESSAGE_compile_loss,
-         {"compile", "cross_entropy"}},
-        {checkpointing_chooses(c) &&
-             (compiled || (c->checkpointing > CHECKPOINTING_SELECTIVE
-                               ? c->context_parallel > 1
-                               : c->n_expert && !framework_goes(c, BY_PERMUTED_EXPERTS))),
-         MESSAGE_selective_here,
-         {"checkpointing"}},
-#ifndef VRAM_SMALL  // it has no room for it, and says one setting after the other
-        {c->float8 && !model_compiles_blocks(c), MESSAGE_float8_blocks, {"float8", "compile"}},
-#endif
-        {blocks && !model_compiles_blocks(c), MESSAGE_compile_blocks, {"compile"}},
-        {c->float8 && !blocks, MESSAGE_float8_here, {"float8", "compile"}},
-        {c->float8_all_gather &&
-             (c->float8 != FLOAT8_TENSORWISE || c->parallel != PARALLEL_FSDP || c->n_gpu == 1),
-         MESSAGE_float8_gathered,
-         {"float8_all_gather", "float8"}},
-    };
-    return model_check_limits(limits, sizeof limits / sizeof *limits, e);
-}
-
 // A layer that is trained whole gets no adapter. SRC: peft 0.15 tuners/tuners_utils.py,
 // check_target_module_exists: "Adapters should never match on modules to save modules".
 static void model_saved_targets(struct vram_config *c)

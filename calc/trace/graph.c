@@ -237,8 +237,7 @@ void graph_product_over(struct graph *g)
 // What selective checkpointing keeps: attention's results, those of reduce_scatter and, but for
 // Qwen3, of all_to_all, and those of every second product but a router's.
 // SRC: torchtitan distributed/activation_checkpoint.py, _apply_op_sac (addmm is not on its list);
-// models/{llama4,qwen3}/infra/parallelize.py, _op_sac_save_list; config/job_config.py,
-// per_op_sac_force_recompute_mm_shapes_by_fqns.
+// models/{llama4,qwen3}/infra/parallelize.py; per_op_sac_force_recompute_mm_shapes_by_fqns.
 static bool graph_is_chosen(struct graph *g, enum op op, uint8_t role, uint8_t part)
 {
     if (g->choosing == GRAPH_NO_FRAME || g->t->allocations >= g->t->limit)
@@ -246,6 +245,8 @@ static bool graph_is_chosen(struct graph *g, enum op op, uint8_t role, uint8_t p
 #ifndef VRAM_SMALL
     if (g->m->c.checkpointing == CHECKPOINTING_ATTENTION && op != OP_NEW_EMPTY)
         return false;
+    if (op == OP_SCALED_MM)
+        return g->products++ % 2 == 0;
 #endif
     if (op == OP_MM)
         return !(MODEL_IS_WHOLE && role == ROLE_ROUTER) && g->products++ % 2 == 0;

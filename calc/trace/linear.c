@@ -7,6 +7,7 @@
 #include "calc/trace/adapter.h"
 #include "calc/trace/layers.h"
 #include "calc/trace/layers_lora.h"
+#include "calc/trace/linear_float8.h"
 #include "calc/trace/quantized.h"
 #include "calc/trace/sequence.h"
 
@@ -91,6 +92,10 @@ static struct value layer_frozen(struct graph *g, struct value x, uint16_t weigh
 {
     if (MODEL_IS_WHOLE && out_shape == SHAPE_U && sequence_is_gathered(g))
         return layer_scattered(g, x, weight);
+#ifndef VRAM_SMALL
+    if (float8_is_eager(g))
+        return float8_linear(g, x, weight, out_shape);
+#endif
     return quantized_is(g, weight) ? quantized_linear(g, x, false, weight, out_shape)
                                    : layer_affine(g, x, false, weight, out_shape);
 }

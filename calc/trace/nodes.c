@@ -18,6 +18,7 @@
 #include "calc/trace/layers_lora_fused.h"
 #include "calc/trace/layers_mixer.h"
 #include "calc/trace/layers_xielu.h"
+#include "calc/trace/linear_float8.h"
 #include "calc/trace/layers_grouped.h"
 #include "calc/trace/layers_wrapped.h"
 #include "calc/trace/layers_permuted.h"
@@ -45,10 +46,8 @@ static uint32_t node_make(struct graph *g, enum op op, const struct edge *e, uin
 // Hands the incoming gradient on to an edge without a copy.
 static void node_pass(struct graph *g, const struct node *n, unsigned edge, uint32_t results[])
 {
-    if (!node_wants(n, edge))
-        return;
-    tape_ref(g->t, n->gradient[0]);
-    results[edge] = n->gradient[0];
+    if (node_wants(n, edge))
+        tape_ref(g->t, results[edge] = n->gradient[0]);
 }
 
 // A gradient of the size and format of the edge, by one operation.
@@ -477,6 +476,7 @@ static node_fn *const node_table[NODE_COUNT] = {
     [NODE_ALL_REDUCE] = node_all_reduce,
     [NODE_NARROWED] = node_narrowed,
     [NODE_INDEX_PUT] = node_index_put,
+    [NODE_FLOAT8] = node_float8,
 #endif
     [NODE_FUSED_NORM] = node_fused_norm,
     [NODE_FUSED_SWIGLU] = node_fused_swiglu,

@@ -74,6 +74,7 @@ says("experts and a batch that GPUs share", {framework = "trl 1.10, transformers
 says("two such groups", {framework = "trl 1.10, transformers 5.17", n_gpu = "64", method = "full FSDP2 EP=32"}, "parallel=fsdp2 n_gpu=2 expert_parallel=32 expert_shared_batch=true")
 says("torchtitan's experts", {group = "torchtitan/x", framework = "torchtitan", n_gpu = "8", method = "FSDP2 EP=8"}, "n_gpu=8 expert_parallel=8", "expert_shared_batch")
 says("torchtitan's other way", {group = "torchtitan/x", framework = "torchtitan", n_gpu = "8", method = "DDP"}, "parallel=ddp n_gpu=8")
+says("float8 of written kernels", {group = "torchao/float8nocompile", framework = "torchtitan + torchao PR 778", n_gpu = "8", method = "FSDP2", precision = "float8nocompile"}, "float8=nocompile compile=false")
 says("FP8 of a product", {group = "torchtitan/x", framework = "torchtitan", n_gpu = "8", method = "FSDP2", precision = "fp8", other = "compile"}, "float8=tensorwise", "quantization")
 for method, wanted in pairs{["full"] = "parallel=zero3", ["LoRA r64"] = "parallel=zero2"} do
   says("Qwen over two cards: " .. method, {group = "Qwen/README", model = "Qwen-7B", precision = "BF16", method = method, n_gpu = "2"}, wanted .. " dtype=bfloat16_deepspeed")

@@ -70,11 +70,7 @@ def titan(family, layers, batch, seq, compile=False, checkpoint="", loss="eager"
     model.to(torch.float32 if world else trainers.DTYPES[dtype])
     setattr(model, model.angles, getattr(model, f"_precompute_{model.angles}")().cuda())
     if float8:
-        from torchao.float8 import Float8LinearConfig, convert_to_float8_training
-        recipe = {} if float8 == "tensorwise" else {"recipe": float8}
-        config = (Float8LinearConfig.from_recipe_name(float8) if recipe else
-                  Float8LinearConfig(enable_fsdp_float8_all_gather=bool(world) and not wide))
-        convert_to_float8_training(model, config=config, module_filter_fn=lambda m, name: "output" not in name)
+        titan_float8(model, float8, bool(world) and not wide, checkpoint, compile)
     if tp:
         titan_tensor_parallel(model, titan_mesh("tp", world, tp), float8)
     if cp:
@@ -91,6 +87,24 @@ def titan(family, layers, batch, seq, compile=False, checkpoint="", loss="eager"
     loss_fn = torch.compile(cross_entropy_loss) if loss == "compiled" else cross_entropy_loss
     opt = trainers.optimizer_of(model, optimizer)
     steps_of(model, opt, steps, clip, lambda: titan_micro(model, loss_fn, family, batch, seq, world, cp, amp))
+
+
+def titan_float8(model, name, gathers, checkpoint, compile):
+    """The products of the blocks in float8: torchao's recipes, or its prototype of written kernels (nocompile), whose layers under a
+    checkpoint make nothing for backward ahead of it."""
+    keep = dict(module_filter_fn=lambda m, path: "output" not in path)
+    if name == "nocompile":
+        from torchao.prototype.float8nocompile import float8nocompile_linear_utils as utils
+        for i, block in enumerate(model.layers.values()):
+            run_twice = checkpoint == "full" or (checkpoint and i % int(checkpoint) == int(checkpoint) - 1)
+            utils.convert_to_float8_nocompile_training(block, no_precompute_for_backward=bool(run_twice), **keep)
+        return
+    from torchao.float8 import Float8LinearConfig, convert_to_float8_training, float8_utils
+    if not compile:  # of scales: exp2 and log2 are compiled as they run
+        float8_utils._round_scale_down_to_power_of_2 = torch.floor
+    config = (Float8LinearConfig(enable_fsdp_float8_all_gather=gathers) if name == "tensorwise" else
+              Float8LinearConfig.from_recipe_name(name))
+    convert_to_float8_training(model, config=config, **keep)
 
 
 def titan_replicas(replicas, world):

@@ -288,6 +288,33 @@ static void test_blocks_in_float8(void **state)
     assert_int_equal(kept, (uint64_t)LAYERS * 3 * WIDTH * INNER);
 }
 
+// Without compile: what is kept is what two bytes keep, and at the peak are the casts of the widest
+// weight. The written kernels keep the products' inputs in one byte, each its own.
+static void test_float8_as_it_is_written(void **state)
+{
+    (void)state;
+    enum { LAYERS = 4, TOKENS = 8192, WIDTH = 2048, INNER = 8192 };
+    uint64_t none = block_figure("framework=torchtitan", true);
+    assert_int_equal(block_figure("framework=torchtitan float8=tensorwise", true), none);
+    assert_int_equal(block_figure("framework=torchtitan float8=rowwise", true), none);
+    assert_int_equal(none - block_figure("framework=torchtitan float8=nocompile", true),
+                     (uint64_t)LAYERS * TOKENS * (INNER - 2 * WIDTH));
+    // of a block that runs twice they keep what the others keep
+    const char *every = "framework=torchtitan checkpointing=every checkpoint_every=2";
+    char words[120];
+    snprintf(words, sizeof words, "%s float8=nocompile", every);
+    assert_int_equal(block_figure(every, true) - block_figure(words, true),
+                     (uint64_t)LAYERS / 2 * TOKENS * (INNER - 2 * WIDTH));
+    struct heap h = {0};
+    vram *v = open_vram(&h);
+    set_all(v, "preset=llama-3.2-1b framework=torchtitan compile=2.5 float8=nocompile");
+    assert_int_equal(vram_run(v), VRAM_EMODEL);
+    set_all(v,
+            "dtype=bfloat16_pure compile=none float8=tensorwise checkpointing=selective torch=2.7");
+    assert_int_equal(vram_run(v), VRAM_EUNSUPPORTED);
+    close_vram(v, &h);
+}
+
 static int least_gathered(void *ctx, const struct vram_event *e)
 {
     uint64_t *least = ctx;
@@ -328,7 +355,7 @@ static void test_blocks_are_refused(void **state)
                                         "dtype=float32",
                                         "family=qwen2",
                                         "n_gpu=1 tensor_parallel=2",
-                                        "float8=rowwise compile=none"};
+                                        "float8=rowwise family=qwen2 compile=none"};
     (void)state;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         struct heap h = {0};
@@ -433,6 +460,7 @@ int main(void)
         cmocka_unit_test(test_blocks_with_adapters),
         cmocka_unit_test(test_adapters_that_are_refused),
         cmocka_unit_test(test_blocks_in_float8),
+        cmocka_unit_test(test_float8_as_it_is_written),
         cmocka_unit_test(test_float8_is_gathered),
         cmocka_unit_test(test_float8_that_is_not_gathered),
         cmocka_unit_test(test_blocks_are_refused),

@@ -5,7 +5,7 @@ local reasons = {}
 -- {pattern of the sentence, key}: refusals of the library and of what reads the columns.
 local keys = {
   {"^compile of each block is modelled", "accuracy.why.compile_blocks"}, {"^sequence_parallel is modelled", "accuracy.why.compile_blocks"},
-  {"^float8 is modelled where", "accuracy.why.float8_eager"}, {"^float8 is modelled with each block", "accuracy.why.compile_blocks"},
+  {"^float8 .*is modelled", "accuracy.why.compile_blocks"},
   {"^offload_activations is modelled with .* with compile", "accuracy.why.compile_offloaded"},
   {"^pipeline_parallel with compile", "accuracy.why.compile_pipeline"},
   {"^optimizer_in_backward is modelled on one GPU", "accuracy.why.inside"},

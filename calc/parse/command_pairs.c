@@ -220,7 +220,7 @@ static void meet_stranger(struct command *c)
     struct span name = c->program.text;
     bool trains = c->launcher == TORCHRUN || c->launcher == ACCELERATE ||
                   c->launcher == DEEPSPEED || span_find(name, "train") < name.len ||
-                  span_find(name, "tune") < name.len;
+                  span_find(name, "tune") < name.len || span_find(name, "sft") < name.len;
     bool named = c->program.known || command_ends(name, ".py");
     if (c->launcher != BY_NAME && c->stranger.text.len == 0 && named && trains)
         c->stranger = c->program;
@@ -286,12 +286,14 @@ static int keep_run(struct command *c)
 }
 
 // A program whose runs are not modelled, from its first byte in the script to the end of the word
-// at the last one.
+// at the last one; a script of Python may say by itself what it runs.
 static int not_modelled(struct command *c, size_t from, size_t last)
 {
     struct span name = {c->p->text + from, last + command_source(c, last).len - from};
-    return err_set(&c->p->v->err, MESSAGE_call_not_modelled, pairs_pos(c->out, c->p->file, from),
-                   NO_FIELD, ARGS(arg_part("call", name.at, name.len)));
+    message_id id = from == c->stranger.at && command_ends(name, ".py") ? MESSAGE_script_first
+                                                                        : MESSAGE_call_not_modelled;
+    return err_set(&c->p->v->err, id, pairs_pos(c->out, c->p->file, from), NO_FIELD,
+                   ARGS(arg_part("call", name.at, name.len)));
 }
 
 static int read_run(struct command *c)

@@ -296,7 +296,7 @@
   function confirmed(r) {
     const known = !r.server && r.bounds.needed_bytes.wider_kind !== undefined, process = known && r.bounds.needed_bytes, inside = known && r.bounds.peak_reserved_bytes;
     const text = !known ? "" : process.measurements ? seen(process) : inside.measurements ? told("seen.inside") + " " + seen(inside) : told("seen.none");
-    page.say(out("confirmed"), text);
+    page.say(out("seen"), text);
   }
 
   // ---- the phases of a step -----------------------------------------------------------------------------

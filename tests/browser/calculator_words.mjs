@@ -61,7 +61,7 @@ function confirmed(browser, site, lang) {
   const own = sentences(lang), told = (id) => own["more.seen." + id].split(/\{\w+\}/).map(literal).join(".+");
   const lora = "preset=llama-3.1-8b&framework=transformers&lora_rank=8&checkpointing=block";
   calculator(browser, `what the range rests on in ${lang}`, { base: site.http, lang, state: `#${lora}&n_gpu=2&parallel=zero3` }, async (tab) => {
-    const text = () => tab.evaluate(() => document.querySelector("[data-out=confirmed]").textContent.replace(/[\u2066-\u2069]/g, ""));
+    const text = () => tab.evaluate(() => document.querySelector("[data-out=seen]").textContent.replace(/[\u2066-\u2069]/g, ""));
     const says = (pattern) => until(async () => new RegExp(`^${pattern}$`).test(await text()), text);
     await says(told("inside") + " " + told("wider"));
     const kinds = (await text()).slice(-(own["more.kind.adapters"] + own["more.kind.several_gpus"]).length - 3);

@@ -57,7 +57,7 @@ function dots(browser, site, theme) {
   check(`points of a picture are seen and differ, ${theme}`, async () => {
     const tab = await open(browser, `${site.http}/${page(site, "how-the-numbers-are-made/predicted-and-measured").path}`, { colorScheme: theme });
     try {
-      const found = await tab.evaluate(() => Array.from(document.querySelectorAll(".chart .dots.key"), (e) => getComputedStyle(e).color));
+      const found = await tab.evaluate(() => Array.from(document.querySelectorAll(".chart .mark[class*=g]"), (e) => getComputedStyle(e).color));
       const paper = rgb(await tab.evaluate(() => getComputedStyle(document.body).backgroundColor)), labs = found.map((c) => lab(rgb(c), "normal"));
       that(found.length > 5, `${found.length} groups`);
       found.forEach((colour, i) => {

@@ -170,7 +170,8 @@ static double put_groups(const struct cloud *c, double y, buf *out)
         place += is_long ? (LEGEND_COLUMNS - place % LEGEND_COLUMNS) % LEGEND_COLUMNS : 0;
         double x = (double)(place % LEGEND_COLUMNS) * CHART_WIDTH / LEGEND_COLUMNS,
                line = y + (double)(place / LEGEND_COLUMNS) * LEGEND_LINE;
-        buf_printf(out, "<path class=\"dots key g%zu\" d=\"M%.1f %.1fh0\"/>\n", k, x + 5, line - 4);
+        buf_printf(out, "<circle class=\"mark g%zu\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"/>\n", k,
+                   x + 5, line - 4);
         chart_text(out, x + 12, line, "start", buf_view(&text));
         place += is_long ? LEGEND_COLUMNS : 1;
     }

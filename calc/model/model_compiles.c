@@ -153,7 +153,9 @@ int model_check_compile(const struct vram_config *c, struct message *e)
          {"checkpointing"}},
 #ifndef VRAM_SMALL  // it has no room for it, and says one setting after the other
         {c->float8 == FLOAT8_NOCOMPILE && c->compile, MESSAGE_float8_eager, {"float8", "compile"}},
-        {c->float8 && blocks && !here, MESSAGE_float8_blocks, {"float8", "compile"}},
+        {c->float8 && !model_compiles_blocks(c) && (blocks || !model_float8_eager(c)),
+         MESSAGE_float8_blocks,
+         {"float8", "compile"}},
 #endif
         {blocks && !here, MESSAGE_compile_blocks, {"compile"}},
         {c->float8 && !blocks && !model_float8_eager(c),

@@ -53,7 +53,9 @@ enum when {
     RING_REPEATED,
     OTHER_WIDTH,
     CAST,
+#ifndef VRAM_SMALL
     PARTS,
+#endif
     WHENS
 };
 

@@ -49,12 +49,11 @@ static struct value loss_whole(struct graph *g, struct value *normed, uint32_t t
     *logits = parallel_head_leave(g, loss_output_logits(g, normed));
     loss_widen_returned(g, logits);
     bool kernel = g->m->c.cross_entropy == CROSS_ENTROPY_INPLACE || compile_is_of_loss(g->m);
-    kernel = kernel || loss_is_compiled(g, logits);
 #ifndef VRAM_SMALL
-    if (kernel && sequence_loss_is_divided(g))
+    if (sequence_loss_is_divided(g) && (kernel || loss_is_compiled(g, logits)))
         return sequence_loss_compiled(g, *logits);
 #endif
-    if (kernel)
+    if (kernel || loss_is_compiled(g, logits))
         return loss_inplace(g, *logits, targets, SHAPE_TOKENS);
     return layer_cross_entropy(g, *logits, targets, g->m->c.cross_entropy == CROSS_ENTROPY_UPCAST);
 }

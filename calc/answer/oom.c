@@ -169,10 +169,7 @@ static int add_tensors(struct answers *a, const struct vram *v, const struct oom
 static int add_shapes(struct answers *a, const struct oom_message *m)
 {
     struct vram_shape shapes[GUESSES];
-    size_t n = 0;
-    while (n < GUESSES &&
-           oom_shape_guess(m->source, m->tried.low, m->tried.high, (unsigned)n, &shapes[n]))
-        n++;
+    size_t n = oom_shape_guess(m->source, m->tried.low, m->tried.high, shapes, GUESSES);
     a->oom.shapes = keep(a, shapes, sizeof shapes);
     a->oom.shape_count = n;
     return a->oom.shapes ? VRAM_OK : VRAM_ENOMEM;

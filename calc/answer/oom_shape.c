@@ -232,9 +232,11 @@ static bool guess_scores(struct guesses *g, unsigned element)
     return false;
 }
 
-// What a step asks for, by sizes in common use.
-static bool guess_step(struct guesses g)
+// What a step asks for, by sizes in common use. skipped: how many guesses come before it.
+static bool guess_step(struct guesses g, size_t skipped, struct vram_shape *out)
 {
+    g.left = (unsigned)skipped;
+    g.out = out;
     return guess_logits(&g, true, 4) || guess_logits(&g, true, 2) || guess_hidden(&g, 2) ||
            guess_scores(&g, 4) || guess_logits(&g, false, 4);
 }
@@ -244,54 +246,60 @@ static bool guess_step(struct guesses g)
 // Guesses of a step that come before those of weights, and how many of weights there are.
 enum { STEP_FIRST = 3, WEIGHTS_MOST = 2 };
 
-static bool is_same(const struct vram_shape *a, const struct vram_shape *b)
+struct weights {
+    struct vram_shape shapes[WEIGHTS_MOST];
+    unsigned count;
+};
+
+static void add_weight(struct weights *into, const struct guesses *g, struct vram_shape s)
 {
-    return a->dim[0] == b->dim[0] && a->dim[1] == b->dim[1] && a->element_bytes == b->element_bytes;
+    uint64_t asked = oom_asked(g->source, s.bytes);
+    for (unsigned i = 0; i < into->count; i++)
+        if (into->shapes[i].dim[0] == s.dim[0] && into->shapes[i].dim[1] == s.dim[1])
+            return;
+    if (into->count < WEIGHTS_MOST && asked >= g->low && asked <= g->high)
+        into->shapes[into->count++] = s;
 }
 
-// The largest weights of the presets for which the message shows its size; how many there are.
-static unsigned find_weights(const struct guesses *g, struct vram_shape found[WEIGHTS_MOST])
+// The largest weights of the presets for which the message shows its size, first in two bytes.
+static struct weights find_weights(const struct guesses *g)
 {
-    static const unsigned char weights[][VRAM_SHAPE_DIMS] = {{DIM_V, DIM_C}, {DIM_F, DIM_C}};
+    static const unsigned char rows[][VRAM_SHAPE_DIMS] = {{DIM_V, DIM_C}, {DIM_F, DIM_C}};
+    struct weights two = {.count = 0}, four = {.count = 0};
     const struct vram_preset *p;
-    unsigned count = 0;
-    for (unsigned e = 0; e < 2; e++)
-        for (size_t i = 0; (p = vram_preset_at(i)); i++)
-            for (unsigned w = 0; w < 2 && count < WEIGHTS_MOST; w++) {
-                struct vram_config c = {0};
-                struct message none;
-                struct vram_shape s;
-                uint64_t dims[DIM_COUNT];
-                preset_apply(&c, &none, NO_POS, p->name, text_len(p->name));
-                fill_dims(&c, dims);
-                make(&s, weights[w], dims, e ? 4 : 2);
-                uint64_t asked = oom_asked(g->source, s.bytes);
-                if (asked >= g->low && asked <= g->high && !(count && is_same(&s, found)))
-                    found[count++] = s;
-            }
-    return count;
-}
-
-bool oom_shape_guess(enum oom_source source, uint64_t low, uint64_t high, unsigned index,
-                     struct vram_shape *out)
-{
-    struct vram_shape weights[WEIGHTS_MOST];
-    struct guesses g = {source, low, high, 0, out};
-    unsigned first = 0, count = find_weights(&g, weights);
-    for (; first < STEP_FIRST && guess_step(g); first++)
-        g.left = first + 1;
-    if (index >= first && index < first + count) {
-        *out = weights[index - first];
-        return true;
+    for (size_t i = 0; two.count < WEIGHTS_MOST && (p = vram_preset_at(i)); i++) {
+        struct vram_config c = {0};
+        struct message none;
+        struct vram_shape s;
+        uint64_t dims[DIM_COUNT];
+        preset_apply(&c, &none, NO_POS, p->name, text_len(p->name));
+        fill_dims(&c, dims);
+        for (unsigned w = 0; w < sizeof rows / sizeof *rows; w++) {
+            make(&s, rows[w], dims, 2);
+            add_weight(&two, g, s);
+            make(&s, rows[w], dims, 4);
+            add_weight(&four, g, s);
+        }
     }
-    g.left = index < first ? index : index - count;
-    return guess_step(g);
-}
-#else
-
-bool oom_shape_guess(enum oom_source source, uint64_t low, uint64_t high, unsigned index,
-                     struct vram_shape *out)
-{
-    return guess_step((struct guesses){source, low, high, index, out});
+    for (unsigned i = 0; i < four.count && two.count < WEIGHTS_MOST; i++)
+        two.shapes[two.count++] = four.shapes[i];
+    return two;
 }
 #endif
+
+size_t oom_shape_guess(enum oom_source source, uint64_t low, uint64_t high, struct vram_shape out[],
+                       size_t room)
+{
+    struct guesses g = {.source = source, .low = low, .high = high};
+    size_t n = 0, others = 0;
+#ifndef VRAM_SMALL
+    struct weights weights = find_weights(&g);
+    while (n < room && n < STEP_FIRST && guess_step(g, n, &out[n]))
+        n++;
+    for (; n < room && others < weights.count; n++)
+        out[n] = weights.shapes[others++];
+#endif
+    while (n < room && guess_step(g, n - others, &out[n]))
+        n++;
+    return n;
+}

@@ -17,10 +17,10 @@ uint64_t oom_asked(enum oom_source source, uint64_t bytes);
 // there is none.
 bool oom_shape_find(const struct vram_config *c, uint64_t bytes, struct vram_shape *out);
 
-// Without a configuration: a guess of a logits or activation tensor for which a message of the
-// source shows low..high bytes. index counts guesses from 0, likely ones first; false past the
-// last.
-bool oom_shape_guess(enum oom_source source, uint64_t low, uint64_t high, unsigned index,
-                     struct vram_shape *out);
+// Without a configuration: guesses of tensors for which a message of the source shows low..high
+// bytes, likely ones first: logits and activations, and weights of the presets. At most room of
+// them, into out; returns how many.
+size_t oom_shape_guess(enum oom_source source, uint64_t low, uint64_t high, struct vram_shape out[],
+                       size_t room);
 
 #endif

@@ -438,8 +438,12 @@ function beyond(browser, site) {
     const largest = tab.locator("[data-solve=batch_size]:not(.late) button");
     await largest.waitFor();
     const shown = await largest.elementHandle();
-    await tab.evaluate(() => window.vramPage.update());
-    await tab.waitForFunction(() => document.querySelector("[data-solve=batch_size].late"));
+    await tab.evaluate(() => {   // an answer may come before the next picture: late is no matter of what is painted
+      new MutationObserver(() => { window.wasLate ||= Boolean(document.querySelector("[data-solve=batch_size].late")); })
+        .observe(document.getElementById("calc"), { subtree: true, attributeFilter: ["class"] });
+      window.vramPage.update();
+    });
+    await tab.waitForFunction(() => window.wasLate);
     await largest.waitFor();
     that(await shown.evaluate((e) => e.isConnected), "the same answer leaves its button where it is");
     await largest.click();

@@ -200,9 +200,13 @@ static void test_proposes_shapes(void **state)
 static bool knows_vocabulary(uint64_t vocabulary)
 {
     uint64_t segment = oom_asked(OOM_PYTORCH, 3 * 1024 * vocabulary * 4);
-    struct vram_shape s;
-    for (unsigned i = 0; oom_shape_guess(OOM_PYTORCH, segment, segment, i, &s); i++)
-        if (s.dims == 3 && s.dim[2] == vocabulary && strcmp(s.name[2], "vocabulary") == 0)
+    static struct vram_shape found[1000];
+    size_t room = sizeof found / sizeof *found;
+    size_t count = oom_shape_guess(OOM_PYTORCH, segment, segment, found, room);
+    assert_true(count < room);
+    for (size_t i = 0; i < count; i++)
+        if (found[i].dims == 3 && found[i].dim[2] == vocabulary &&
+            strcmp(found[i].name[2], "vocabulary") == 0)
             return true;
     return false;
 }
